@@ -1,0 +1,50 @@
+// Package contingency counts the combinations of key variables in microdata.
+//
+// A contingency table holds every distinct key that occurs, with the number of records that have it. Keys are packed
+// into one or more 64-bit words of integer codes; code c of a variable stands for its category c, and the code after the last
+// category stands for a missing value. Tables know no policy for missing values: whoever reads a table applies one.
+//
+// Counting goes in two steps. Each worker has a [Counter] and adds batches of rows to it, with provisional codes that
+// are handed out as categories are met (0 is missing). At the end [Merge] brings all counters together, translates to final
+// codes (categories in the order of their values, missing last) and sorts the classes by code, so that the table is the
+// same whatever the order of rows, the number of workers and the size of batches.
+package contingency
+
+// A Key is one key variable of a [Request].
+type Key struct {
+	Name         string
+	MissingCodes []string // values that count as missing besides null
+	Levels       []string // declared categories; nil means those observed
+}
+
+// A Sum is a numeric column to be added up per class.
+type Sum struct {
+	Name   string
+	Weight bool // values must be finite and positive, as sampling weights are
+}
+
+// A Request names a table: the key variables in order, and the columns to add up per class. A request without keys has
+// one class, all records.
+type Request struct {
+	Keys []Key
+	Sums []Sum
+}
+
+// A Variable of a finished table.
+type Variable struct {
+	Name       string
+	Categories []string // label of each code, in the order of values; declared but unobserved ones included
+}
+
+// Missing is the code of a missing value.
+func (v Variable) Missing() uint32 { return uint32(len(v.Categories)) }
+
+// A Column gives the codes of one variable for a run of rows without a copy: row r has code Codes[Index[r]], or Null if
+// bit Offset+r of Valid (least significant first, as Arrow has it) is 0. A nil Valid means that no row is null.
+type Column struct {
+	Index  []int32
+	Valid  []byte
+	Offset int
+	Codes  []uint32
+	Null   uint32
+}

@@ -1,0 +1,77 @@
+// Package operators holds what microrisk does to columns: Arrow in, Arrow out.
+//
+// An [Operator] is bound to a schema and becomes a [Plan]: which contingency tables it needs and which columns it makes.
+// A [Chain] counts the tables of all its operators in one scan of a [Source], hands them over to be fitted, and streams the
+// rows through a second time to look up each row's class and hand the new columns to a [Sink]:
+//
+//	chain, err := operators.NewChain(source.Schema(), operators.Suda{Key: operators.Key{Variables: ...}})
+//	report, err := chain.Run(ctx, source, sink, operators.Options{})
+//
+// The package knows Arrow but no file format; parquetfile, arrowfile and csvfile have the sources and sinks of files.
+package operators
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+)
+
+// An Operator makes columns, or chooses rows, from the columns it is given. Bind does no I/O: wrong names and types are
+// found here.
+type Operator interface {
+	Bind(in *arrow.Schema) (*Plan, error)
+}
+
+// A Plan is an operator bound to a schema.
+type Plan struct {
+	Name   string                // prefix of its columns, and its key in the summary; "" for one without a summary
+	Reads  []string              // columns wanted row by row (none for an operator that only looks at classes)
+	Tables []contingency.Request // equal requests of a chain are counted once
+	Adds   []Added               // columns made, in order
+	Drops  []string              // columns that leave the output
+
+	Filters  bool // Apply may return a bitmap of the rows to keep
+	KeepRows bool // rows not kept stay in the output, without values from the operators that follow
+
+	// Fit makes the operator from its tables, in the order of Tables; nil if it is stateless, then Apply says what it does.
+	Fit   func(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error)
+	Apply Fitted
+}
+
+// An Added is a column that an operator makes.
+type Added struct {
+	arrow.Field
+	Replaces string // the column whose place it takes, "" for a place at the end
+	Hidden   bool   // for the operators that follow, not for the output
+}
+
+// Env is what an operator may use while it is fitted.
+type Env struct {
+	Allocator memory.Allocator
+	Workers   int   // goroutines, at least 1
+	Memory    int64 // bytes, 0 for no limit
+	Seed      uint64
+	Logger    *slog.Logger
+	Warn      func(message string)                  // a warning for the summary and the log
+	Progress  func(stage string, done, total int64) // never nil
+}
+
+// A Fitted operator is immutable and safe for concurrent use.
+type Fitted interface {
+	// Apply appends one value a row to each builder of add (one a column of Plan.Adds), and returns which rows to keep, nil for all.
+	// Rows with a class of -1 in a table are not in it: they get null.
+	Apply(ctx context.Context, rows Rows, add []array.Builder) (keep *Bitmap, err error)
+	// Summary is a plain struct of package schemas, nil for none.
+	Summary() any
+}
+
+// Rows is a batch that is being annotated.
+type Rows struct {
+	Batch arrow.Record // the columns of Plan.Reads, in that order: coded as a dictionary (see Want), or floating point
+	Class [][]int64    // Class[t][r]: ordinal of row r in table t, -1 for none
+}
