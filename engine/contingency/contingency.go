@@ -10,6 +10,12 @@
 // same whatever the order of rows, the number of workers and the size of batches.
 package contingency
 
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // A Key is one key variable of a [Request].
 type Key struct {
 	Name         string
@@ -47,4 +53,36 @@ type Column struct {
 	Offset int
 	Codes  []uint32
 	Null   uint32
+}
+
+// ID is the canonical name of a request: two requests have the same ID exactly when they ask for the same table. The order of
+// missing codes and of levels does not matter, the order of keys and sums does; declared levels, even none, differ from
+// observed ones.
+func (r Request) ID() string {
+	var b strings.Builder
+	set := func(values []string) {
+		values = slices.Clone(values)
+		slices.Sort(values)
+		b.WriteByte('[')
+		for _, v := range slices.Compact(values) {
+			b.WriteString(strconv.Quote(v))
+		}
+		b.WriteByte(']')
+	}
+	for _, k := range r.Keys {
+		b.WriteString("key ")
+		b.WriteString(strconv.Quote(k.Name))
+		set(k.MissingCodes)
+		if k.Levels != nil {
+			set(k.Levels)
+		}
+		b.WriteByte(';')
+	}
+	for _, s := range r.Sums {
+		b.WriteString("sum ")
+		b.WriteString(strconv.Quote(s.Name))
+		b.WriteString(strconv.FormatBool(s.Weight))
+		b.WriteByte(';')
+	}
+	return b.String()
 }

@@ -144,3 +144,16 @@ func (h *hashed) each(f func(key, value []uint64)) {
 		}
 	}
 }
+
+// compact moves the used slots of partition p to its front and returns them.
+func (h *hashed) compact(p int) []uint64 {
+	slots := h.part[p].slots
+	n := 0
+	for at := 0; at < len(slots); at += h.stride {
+		if slots[at+h.words] != 0 {
+			copy(slots[n:n+h.stride], slots[at:at+h.stride])
+			n += h.stride
+		}
+	}
+	return slots[:n]
+}

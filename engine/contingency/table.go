@@ -1,41 +1,179 @@
 package contingency
 
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+)
+
 // A Table is a finished contingency table. It is immutable and safe for concurrent use. Classes are numbered from 0 in the
 // lexicographic order of their codes, first variable first.
 type Table struct {
 	Variables []Variable
+
+	layout   layout
+	classes  int
+	records  int64
+	keys     []uint64 // layout.words words a class
+	counts32 []uint32 // one of the two is nil
+	counts64 []int64
+	sums     [][]fixed // sums[s][class]
+
+	once  sync.Once
+	index index
 }
 
 // New makes a table from the codes of its classes, codes[v][i] for class i, in any order (equal keys are added together).
-func New(variables []Variable, codes [][]uint32, counts []int64) (*Table, error) { return nil, nil }
+// Counts of 0 are left out; a negative count and a code beyond the variable's missing code are errors.
+func New(variables []Variable, codes [][]uint32, counts []int64) (*Table, error) {
+	l, err := layoutOf(variables)
+	if err != nil {
+		return nil, err
+	}
+	if len(codes) != len(variables) {
+		return nil, fmt.Errorf("contingency: codes of %d variables for a table of %d", len(codes), len(variables))
+	}
+	for v := range codes {
+		if len(codes[v]) != len(counts) {
+			return nil, fmt.Errorf("contingency: %d codes of variable %q for %d counts", len(codes[v]), variables[v].Name, len(counts))
+		}
+		for i, c := range codes[v] {
+			if c > variables[v].Missing() {
+				return nil, fmt.Errorf("contingency: code %d of class %d is beyond the %d categories of variable %q", c, i, len(variables[v].Categories), variables[v].Name)
+			}
+		}
+	}
+	stride := l.words + 1
+	slab := make([]uint64, len(counts)*stride)
+	var records int64
+	used := 0
+	for i, n := range counts {
+		if n < 0 {
+			return nil, fmt.Errorf("contingency: class %d has count %d", i, n)
+		}
+		if n == 0 {
+			continue
+		}
+		if records > math.MaxInt64-n {
+			return nil, errRecords
+		}
+		records += n
+		entry := slab[used*stride : (used+1)*stride]
+		for v := range codes {
+			entry[l.fields[v].word] |= uint64(codes[v][i]) << l.fields[v].shift
+		}
+		entry[l.words] = uint64(n)
+		used++
+	}
+	return assemble(variables, l, 0, runtime.GOMAXPROCS(0), [][]uint64{slab[:used*stride]})
+}
 
 // Classes is the number of distinct keys.
-func (t *Table) Classes() int { return 0 }
+func (t *Table) Classes() int { return t.classes }
 
 // Records is the number of records counted.
-func (t *Table) Records() int64 { return 0 }
+func (t *Table) Records() int64 { return t.records }
+
+// Sums is the number of columns added up per class.
+func (t *Table) Sums() int { return len(t.sums) }
 
 // Count is the number of records in class i, at least 1.
-func (t *Table) Count(i int) int64 { return 0 }
+func (t *Table) Count(i int) int64 {
+	if t.counts64 != nil {
+		return t.counts64[i]
+	}
+	return int64(t.counts32[i])
+}
 
 // Code is the code of class i on variable v.
-func (t *Table) Code(i, v int) uint32 { return 0 }
+func (t *Table) Code(i, v int) uint32 {
+	f := t.layout.fields[v]
+	return uint32(t.keys[i*t.layout.words+f.word] >> f.shift & f.mask())
+}
 
-// Codes writes the codes of classes from, from+1, ... on variable v to dst.
-func (t *Table) Codes(v, from int, dst []uint32) {}
+// Codes writes the codes of classes from, from+1, ... on variable v to dst; dst must not reach beyond the last class.
+func (t *Table) Codes(v, from int, dst []uint32) {
+	if len(dst) == 0 {
+		return
+	}
+	f, words, mask := t.layout.fields[v], t.layout.words, t.layout.fields[v].mask()
+	keys := t.keys[from*words : (from+len(dst))*words]
+	if words == 1 {
+		for i, k := range keys {
+			dst[i] = uint32(k >> f.shift & mask)
+		}
+		return
+	}
+	for i := range dst {
+		dst[i] = uint32(keys[i*words+f.word] >> f.shift & mask)
+	}
+}
 
-// Sum is the exact total of sum s over class i.
-func (t *Table) Sum(i, s int) float64 { return 0 }
+// Sum is the exact total of sum s over class i, rounded once to float64.
+func (t *Table) Sum(i, s int) float64 { return t.sums[s][i].float() }
 
-// SumOver is the exact total of sum s over all classes for which keep is true (all, if keep is nil).
-func (t *Table) SumOver(s int, keep func(i int) bool) float64 { return 0 }
+// SumOver is the exact total of sum s over all classes for which keep is true (all, if keep is nil), rounded once to float64.
+func (t *Table) SumOver(s int, keep func(i int) bool) float64 {
+	var a accumulator
+	for i, x := range t.sums[s] {
+		if keep == nil || keep(i) {
+			a.add(x)
+		}
+	}
+	return a.float()
+}
 
-// Margin is the table over some of the variables, by position, in the order given.
-func (t *Table) Margin(variables ...int) (*Table, error) { return nil, nil }
+// Margin is the table over some of the variables, by position, in the order given. A position out of range or named twice
+// and a sum that passes 2^95 are errors.
+func (t *Table) Margin(variables ...int) (*Table, error) {
+	vars := make([]Variable, len(variables))
+	seen := make(map[int]bool, len(variables))
+	for i, v := range variables {
+		if v < 0 || v >= len(t.Variables) {
+			return nil, fmt.Errorf("contingency: margin over variable %d of a table of %d", v, len(t.Variables))
+		}
+		if seen[v] {
+			return nil, fmt.Errorf("contingency: margin over variable %q twice", t.Variables[v].Name)
+		}
+		seen[v] = true
+		vars[i] = t.Variables[v]
+	}
+	l, err := layoutOf(vars)
+	if err != nil {
+		return nil, err
+	}
+	// Counting into a small table first leaves little to sort.
+	values := 1 + 2*len(t.sums)
+	table := newHashed(l.words, values)
+	key := make([]uint64, l.words)
+	value := make([]uint64, values)
+	for i := range t.classes {
+		clear(key)
+		whole := t.keys[i*t.layout.words : (i+1)*t.layout.words]
+		for j, v := range variables {
+			key[l.fields[j].word] |= uint64(t.layout.code(whole, v)) << l.fields[j].shift
+		}
+		value[0] = uint64(t.Count(i))
+		for s := range t.sums {
+			value[1+2*s], value[2+2*s] = t.sums[s][i].hi, t.sums[s][i].lo
+		}
+		if !addValues(table.at(key), value) {
+			return nil, errSum
+		}
+	}
+	slabs := make([][]uint64, 0, parts)
+	for p := range table.part {
+		slabs = append(slabs, table.compact(p))
+	}
+	return assemble(vars, l, len(t.sums), runtime.GOMAXPROCS(0), slabs)
+}
 
-// Lookup writes the class of each of rows rows to class, -1 for a key that is not in the table. cols has one Column a
-// variable, of final codes.
-func (t *Table) Lookup(rows int, cols []Column, class []int64) error { return nil }
-
-// Bytes is the memory that the table holds.
-func (t *Table) Bytes() int64 { return 0 }
+// Bytes is the memory that the table holds, without the labels of its variables.
+func (t *Table) Bytes() int64 {
+	n := 8*int64(cap(t.keys)) + 4*int64(cap(t.counts32)) + 8*int64(cap(t.counts64))
+	for s := range t.sums {
+		n += 16 * int64(cap(t.sums[s]))
+	}
+	return n + t.index.bytes.Load()
+}

@@ -1,0 +1,152 @@
+package contingency
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// An index finds the class of a packed key: by position when the keys fill a small range, otherwise in an open-addressing
+// table of class numbers. It is built at the first lookup.
+type index struct {
+	direct []uint32 // class + 1 by key
+	slots  []uint32 // class + 1 by hash, when classes fit 32 bits
+	wide   []uint64 // the same, when they do not
+	mask   uint64
+	bytes  atomic.Int64
+}
+
+// directMost is the size of the key, in bits, up to which classes are found by position.
+const directMost = 22
+
+func (t *Table) buildIndex() {
+	x := &t.index
+	l := &t.layout
+	switch {
+	case l.words == 1 && l.low <= directMost && 1<<l.low <= 64*(t.classes+64):
+		x.direct = make([]uint32, 1<<l.low)
+		for i, k := range t.keys {
+			x.direct[k] = uint32(i + 1)
+		}
+	case t.classes < math.MaxUint32:
+		n := 16
+		for n < 2*t.classes {
+			n *= 2
+		}
+		x.slots = make([]uint32, n)
+		x.mask = uint64(n - 1)
+		for i := range t.classes {
+			s := hashKey(t.key(i)) & x.mask
+			for x.slots[s] != 0 {
+				s = (s + 1) & x.mask
+			}
+			x.slots[s] = uint32(i + 1)
+		}
+	default:
+		n := 16
+		for n < t.classes/2*3 {
+			n *= 2
+		}
+		x.wide = make([]uint64, n)
+		x.mask = uint64(n - 1)
+		for i := range t.classes {
+			s := hashKey(t.key(i)) & x.mask
+			for x.wide[s] != 0 {
+				s = (s + 1) & x.mask
+			}
+			x.wide[s] = uint64(i + 1)
+		}
+	}
+	x.bytes.Store(4*int64(len(x.direct)+len(x.slots)) + 8*int64(len(x.wide)))
+}
+
+// key is the packed key of class i.
+func (t *Table) key(i int) []uint64 {
+	return t.keys[i*t.layout.words : (i+1)*t.layout.words]
+}
+
+var packers = sync.Pool{New: func() any { return new(packer) }}
+
+// Lookup writes the class of each of rows rows to class, -1 for a key that is not in the table. cols has one Column a
+// variable, of final codes. It may be called from several goroutines at once.
+func (t *Table) Lookup(rows int, cols []Column, class []int64) error {
+	if err := check(rows, len(t.Variables), cols); err != nil {
+		return err
+	}
+	if len(class) < rows {
+		return errShort
+	}
+	t.once.Do(t.buildIndex)
+	p := packers.Get().(*packer)
+	defer packers.Put(p)
+	p.prepare(&t.layout, rows, cols)
+	for from := 0; from < rows; from += chunkRows {
+		n := min(chunkRows, rows-from)
+		if err := p.pack(&t.layout, cols, from, n, true); err != nil {
+			return err
+		}
+		t.find(p, class[from:from+n])
+		if p.any {
+			for r := range n {
+				if p.outside[r] {
+					class[from+r] = -1
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// find looks the packed keys of a chunk up.
+func (t *Table) find(p *packer, class []int64) {
+	x := &t.index
+	first := p.words[0][:len(class)]
+	switch {
+	case x.direct != nil:
+		for r, k := range first {
+			class[r] = int64(x.direct[k]) - 1
+		}
+	case x.slots != nil && t.layout.words == 1:
+		for r, k := range first {
+			s := hash1(k) & x.mask
+			for {
+				i := x.slots[s]
+				if i == 0 || t.keys[i-1] == k {
+					class[r] = int64(i) - 1
+					break
+				}
+				s = (s + 1) & x.mask
+			}
+		}
+	default:
+		var room [maxVariables]uint64
+		key := room[:t.layout.words]
+		for r := range class {
+			for w := range key {
+				key[w] = p.words[w][r]
+			}
+			class[r] = t.findKey(key)
+		}
+	}
+}
+
+// findKey is the class of a key, or -1.
+func (t *Table) findKey(key []uint64) int64 {
+	x := &t.index
+	s := hashKey(key) & x.mask
+	for {
+		var i uint64
+		if x.slots != nil {
+			i = uint64(x.slots[s])
+		} else {
+			i = x.wide[s]
+		}
+		if i == 0 {
+			return -1
+		}
+		if equal(t.key(int(i-1)), key) {
+			return int64(i - 1)
+		}
+		s = (s + 1) & x.mask
+	}
+}

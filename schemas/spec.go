@@ -1,0 +1,124 @@
+// Package schemas has the words of microrisk: the spec that describes a run, the key, every column written, and the summary
+// document. It holds plain types, and behaviour only to validate.
+package schemas
+
+// Version of the spec and of the summary.
+const Version = 1
+
+// A Spec describes a run: where the rows come from, what is done to them, where they go.
+type Spec struct {
+	Source    Source
+	Sampling  *Sampling // nil when nothing is said of the sample
+	Key       *Key      // the key of all operators that have none of their own
+	Operators []Operator
+	Sink      Sink
+	Summary   string             // path of the summary document, "" for none, "-" for standard output
+	Limits    map[string]float64 // see LimitNames
+}
+
+// A Source says what is read. Either Path or Table is set.
+type Source struct {
+	Path      []string          // files, globs, folders; "-" for an Arrow IPC stream on standard input
+	Table     string            // a contingency table, with the column Count
+	Count     string            // the column of Table that says how many records a row stands for
+	Format    string            // parquet, arrow or csv; "" goes by the name's ending
+	Types     map[string]string // of CSV columns, by name; the others are inferred
+	Delimiter string            // of CSV, "" for a comma
+}
+
+// A Sink says where the annotated rows go.
+type Sink struct {
+	Path        string // a file, or a folder when there are several inputs; "-" for an Arrow IPC stream on standard output; "" for none
+	Format      string // parquet, arrow or csv; "" goes by the name's ending, or the source's kind
+	Compression string // of new column chunks: zstd (default), snappy, gzip, none
+}
+
+// Sampling says how the records were drawn from their population: just one of the three is set.
+type Sampling struct {
+	Fraction       float64 // in (0, 1]; 0 when unset
+	PopulationSize int64   // at least the number of records; 0 when unset
+	Weight         string  // column of sampling weights: the fraction is n / (sum of weights)
+}
+
+// Missing-value policies.
+const (
+	MissingCategory = "category"
+	MissingWildcard = "wildcard"
+	MissingIgnore   = "ignore"
+	MissingDrop     = "drop"
+)
+
+// A Key lists the key variables.
+type Key struct {
+	Variables    []KeyVariable
+	Missing      string   // policy of the variables that do not say; "" means category
+	MissingCodes []string // values that count as missing besides null, for the variables that do not say
+}
+
+// A KeyVariable is one of the columns by which a record could be recognised.
+type KeyVariable struct {
+	Name         string
+	Missing      string   // "" means the key's
+	MissingCodes []string // nil means the key's
+	Levels       []string // the categories it can take; nil means those observed
+}
+
+// An Operator of the spec: just one field is set.
+type Operator struct {
+	Recode []Recode // the columns of one recode entry, in order
+	Select *Select
+	Suda   *Suda
+}
+
+// A Recode makes a column from another: values are mapped, cut off after a number of characters, or banded.
+type Recode struct {
+	Name     string            // of the new column; may be the old name with Replace
+	From     string            // the old column; "" means Name (with Replace)
+	Map      map[string]string // old value to new one, as text; a new value of "" makes it missing
+	Other    *string           // what values outside Map become; nil keeps them
+	Truncate int               // keep this many characters; 0 for all
+	Width    float64           // bands of this width; 0 for none
+	Origin   float64           // a lower end of a band, with Width
+	Cuts     []float64         // lower ends of bands, ascending; values below the first form a band too
+	Bottom   *float64          // lower values become this one (or the band "<Bottom")
+	Top      *float64          // values from here up form one category
+	Replace  bool              // the new column takes the place of the old one
+	Keep     *bool             // false: the new column only feeds the operators that follow
+}
+
+// A Select chooses rows and columns.
+type Select struct {
+	Rows     []Condition // all must hold
+	Columns  []string    // input columns that stay in the output, in their own order; nil means all
+	KeepRows bool        // rows that are not chosen stay in the output, with nulls in the columns of the operators that follow
+}
+
+// A Condition on the values of a column: in a list, or in a range.
+type Condition struct {
+	Column string
+	Values []string // as text; nil for a range
+	Min    *string  // least value, as text
+	Max    *string  // largest value, as text
+}
+
+// Scores of Suda.
+const (
+	ScoreLattice        = "lattice"
+	ScoreLatticeLimited = "lattice-limited"
+	ScoreFactorial      = "factorial"
+	ScoreElliotLimited  = "elliot-limited"
+)
+
+// Suda finds minimal sample uniques and scores records by them.
+type Suda struct {
+	Prefix        string // of the columns; "" means suda
+	Key           *Key   // nil means the spec's
+	Missing       string // policy for all variables of the key, "" for what the key says
+	Score         string // "" means lattice
+	MaxSize       int    // largest minimal sample unique looked for; 0 for no limit
+	Threshold     int64  // 0 means 1
+	Contributions bool
+	MSUs          bool
+	Force         bool // search even if it is estimated to take more than an hour
+	Replace       bool // existing columns of the same names are replaced
+}

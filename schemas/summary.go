@@ -1,0 +1,94 @@
+package schemas
+
+import "encoding/json"
+
+// A Summary is the document that a run writes beside its output, and without Run into the output's footer.
+type Summary struct {
+	SchemaVersion int             `json:"schema_version"`
+	Input         []string        `json:"input"`
+	Rows          int64           `json:"rows"`
+	Key           *KeySummary     `json:"key,omitempty"`
+	Sampling      SamplingSummary `json:"sampling"`
+	Operators     map[string]any  `json:"operators"`
+	Seed          uint64          `json:"seed"`
+	Warnings      []string        `json:"warnings"`
+	Run           *RunSummary     `json:"run,omitempty"`
+}
+
+// A KeySummary says what the key's contingency table looks like.
+type KeySummary struct {
+	Variables     []VariableSummary `json:"variables"`
+	Classes       int64             `json:"classes"`
+	SampleUniques int64             `json:"sample_uniques"`
+	Doubles       float64           `json:"doubles"` // records with frequency 2, halved
+}
+
+// A VariableSummary says what a key variable looks like in the records counted.
+type VariableSummary struct {
+	Name         string   `json:"name"`
+	Categories   int64    `json:"categories"` // observed or declared, missing not counted
+	Missing      int64    `json:"missing"`    // records
+	Policy       string   `json:"policy"`
+	MissingCodes []string `json:"missing_codes,omitempty"`
+}
+
+// A SamplingSummary is what is known of the sample; null where it is not.
+type SamplingSummary struct {
+	Fraction       *float64 `json:"fraction"`
+	PopulationSize *float64 `json:"population_size"`
+	Weight         string   `json:"weight,omitempty"`
+}
+
+// A RunSummary tells how a run went; it is the only part that differs between two runs of the same spec.
+type RunSummary struct {
+	ElapsedSeconds  float64 `json:"elapsed_seconds"`
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
+	SpilledBytes    int64   `json:"spilled_bytes"`
+	Workers         int     `json:"workers"`
+	MemoryLimit     int64   `json:"memory_limit"`
+	Host            string  `json:"host"`
+}
+
+// A SudaSummary is suda's part of the summary.
+type SudaSummary struct {
+	KeySummary     *KeySummary     `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
+	Score          string          `json:"score"`
+	MaxSize        int             `json:"max_size"` // the size limit, or the number of key variables
+	Complete       bool            `json:"complete"` // the search went to full depth
+	Threshold      int64           `json:"threshold"`
+	Records        int64           `json:"records"`           // not dropped
+	Fraction       *float64        `json:"sampling_fraction"` // that DIS was computed with
+	DIS            *float64        `json:"dis"`               // null without a sampling fraction
+	MSUs           int64           `json:"msus"`              // minimal sample uniques of all records
+	MSUsBySize     []int64         `json:"msus_by_size"`      // of size 1, 2, ...
+	SpecialUniques int64           `json:"special_uniques"`   // sample uniques with a minimal sample unique smaller than the key
+	FileScore      float64         `json:"file_score"`
+	FileIS         float64         `json:"file_is"`
+	Variables      []Blame         `json:"variables"`  // in key order
+	Categories     []CategoryBlame `json:"categories"` // in key order, then the order of values; those with a score above 0
+}
+
+// Blame is a variable's part of the file's score: the sum over the minimal sample uniques that contain it.
+type Blame struct {
+	Name  string  `json:"name"`
+	Score float64 `json:"score"`
+	Share float64 `json:"share"` // percent of the file's score; shares may add to more than 100
+}
+
+// CategoryBlame is a category's part of the file's score.
+type CategoryBlame struct {
+	Variable    string  `json:"variable"`
+	Category    *string `json:"category"` // null: missing
+	Score       float64 `json:"score"`
+	Share       float64 `json:"share"`        // percent of the file's score
+	ShareWithin float64 `json:"share_within"` // percent of the variable's score
+}
+
+// MarshalIndent is the document as it is written.
+func (s *Summary) MarshalIndent() ([]byte, error) {
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '\n'), nil
+}
