@@ -12,10 +12,10 @@ package operators
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
@@ -33,7 +33,7 @@ type Plan struct {
 	Reads  []string              // columns wanted row by row (none for an operator that only looks at classes)
 	Tables []contingency.Request // equal requests of a chain are counted once
 	Adds   []Added               // columns made, in order
-	Drops  []string              // columns that leave the output
+	Drops  []string              // columns that leave the output; operators that follow still see them
 
 	Filters  bool // Apply may return a bitmap of the rows to keep
 	KeepRows bool // rows not kept stay in the output, without values from the operators that follow
@@ -63,15 +63,34 @@ type Env struct {
 
 // A Fitted operator is immutable and safe for concurrent use.
 type Fitted interface {
-	// Apply appends one value a row to each builder of add (one a column of Plan.Adds), and returns which rows to keep, nil for all.
-	// Rows with a class of -1 in a table are not in it: they get null.
-	Apply(ctx context.Context, rows Rows, add []array.Builder) (keep *Bitmap, err error)
+	// Apply returns one array a column of Plan.Adds, of the batch's length and of the column's type or coded (see Want), and
+	// which rows to keep, nil for all. Rows with a class of -1 in a table are not in it: they get null.
+	Apply(ctx context.Context, mem memory.Allocator, rows Rows) (columns []arrow.Array, keep *Bitmap, err error)
 	// Summary is a plain struct of package schemas, nil for none.
 	Summary() any
 }
 
 // Rows is a batch that is being annotated.
 type Rows struct {
-	Batch arrow.Record // the columns of Plan.Reads, in that order: coded as a dictionary (see Want), or floating point
+	Batch arrow.Record // the columns of Plan.Reads, in that order: coded if their type has equality, else as they are
 	Class [][]int64    // Class[t][r]: ordinal of row r in table t, -1 for none
+}
+
+// Ranked is what a Fitted may also be: it ranks the classes of its first table by their risk, for Report.Riskiest.
+type Ranked interface {
+	Rank(class int64) (score float64, frequency int64)
+}
+
+// An UnknownColumnError says that an operator names a column that is not there.
+type UnknownColumnError struct {
+	Operator, Column string
+	Nearest          string // a column with a similar name, "" for none
+}
+
+func (e *UnknownColumnError) Error() string {
+	s := fmt.Sprintf("%s: there is no column %q", e.Operator, e.Column)
+	if e.Nearest != "" {
+		s += fmt.Sprintf("; did you mean %q?", e.Nearest)
+	}
+	return s
 }

@@ -89,7 +89,7 @@ type Recode struct {
 // A Select chooses rows and columns.
 type Select struct {
 	Rows     []Condition // all must hold
-	Columns  []string    // input columns that stay in the output, in their own order; nil means all
+	Columns  []string    // columns so far that stay in the output, in their own order; nil means all; those that leave can still be read by what follows
 	KeepRows bool        // rows that are not chosen stay in the output, with nulls in the columns of the operators that follow
 }
 

@@ -1,9 +1,25 @@
-// Package uniques finds minimal sample uniques and scores records by them (SUDA).
+// Package uniques finds minimal sample uniques and scores records by them: special uniques detection (SUDA).
+//
+// A record is unique on a set S of key variables when no other record has the same categories on S. A minimal sample unique
+// (MSU) of a record is a set on which it is unique while it is so on no proper subset. The smaller a record's MSUs and the more
+// of them it has, the easier it is to single out. [Search] finds all MSUs of all records, or those up to a size, from a
+// contingency table, and sums them to scores and to contributions of variables and categories; [DIS] and [DISIS] turn them
+// into estimates of the probability of a correct match.
+//
+// Two searches give the same result. Upwards, set by set in order of size, only classes that are not yet unique on a subset are
+// counted (stripped partitions). Downwards, for keys of few and small variables, margins of a dense table are taken one variable
+// at a time. The choice is made by an estimate of their cost.
+//
+// Sources: Elliot, Manning & Ford 2002 (International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10);
+// Skinner & Elliot 2002 (JRSS B 64) for DIS; Elliot 2003 for DIS-IS; Manning, Haglin & Keane 2008 (Data Mining and Knowledge Discovery 16)
+// for SUDA2; Huhtala et al. 1999 for stripped partitions.
 package uniques
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 
 	"microrisk/engine/contingency"
 )
@@ -38,8 +54,21 @@ type Options struct {
 	MSUs          bool // keep the sets themselves for Result.MSUs
 	Workers       int  // goroutines; 0 means GOMAXPROCS
 	Force         bool // search even when the estimate exceeds an hour
-	Progress      func(done, total int64)
+
+	// Progress, when not nil, is told now and then how many of the sets of variables are done. Calls do not overlap.
+	Progress func(done, total int64)
+
+	direction direction
 }
+
+// A direction is the way a search goes through the lattice of sets; tests force one.
+type direction uint8
+
+const (
+	chosen direction = iota
+	upwards
+	downwards
+)
 
 // A Result has one entry a class of the table searched, in the table's order; values are those of each record of the class.
 type Result struct {
@@ -58,22 +87,117 @@ type Result struct {
 	FileIS     float64
 	Variables  []float64   // contribution of each variable to FileScore, in score units
 	Categories [][]float64 // the same by variable and code, missing last
+
+	msus lists
 }
 
 // Search finds all minimal sample uniques of the table's records.
+//
+// The empty set is the only minimal sample unique of a file of one record (of at most k records); no variable contributes to it.
+// The result is the same to the bit for any number of workers. Errors: options that make no sense, a cancelled context, more than
+// 2^32-2 classes, and an [EstimateError] when the search would take over an hour.
 func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, error) {
-	return nil, errors.New("uniques: unfinished")
+	if err := o.normalise(t); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, err := newProblem(t, &o)
+	if err != nil {
+		return nil, err
+	}
+	r := newResult(t, p, &o)
+	if err := p.frequencies(ctx, r); err != nil {
+		return nil, err
+	}
+	tally := newTally(p, &o, r)
+	switch {
+	case p.n == 0:
+	case p.records <= p.k:
+		tally.emptySet()
+	default:
+		way, err := p.plan(ctx, &o)
+		if err != nil {
+			return nil, err
+		}
+		if way == downwards {
+			err = p.searchDown(ctx, &o, tally)
+		} else {
+			err = p.searchUp(ctx, &o, tally)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	tally.finish()
+	if o.Progress != nil {
+		total := latticeSize(p.variables, o.MaxSize)
+		o.Progress(total, total)
+	}
+	return r, nil
 }
 
-// MSUs appends the minimal sample uniques of class i to dst as sets of variables (bit v for variable v), by size and then key
-// order. The search must have been asked for them.
-func (r *Result) MSUs(i int, dst []uint64) []uint64 { return dst }
+var errOptions = errors.New("uniques: wrong options")
 
-// DIS estimates the probability that a unique match is correct, from the sampling fraction pi in (0, 1], the number of
-// sample uniques and the number of pairs.
-func DIS(pi float64, uniques int64, doubles float64) float64 { return 0 }
+// normalise checks options against a table and replaces zero values by what they stand for.
+func (o *Options) normalise(t *contingency.Table) error {
+	variables := len(t.Variables)
+	if variables > 64 {
+		return fmt.Errorf("%w: %d key variables, at most 64 are possible", errOptions, variables)
+	}
+	if o.Policies != nil && len(o.Policies) != variables {
+		return fmt.Errorf("%w: %d policies for %d key variables", errOptions, len(o.Policies), variables)
+	}
+	for v, p := range o.Policies {
+		if p > Drop {
+			return fmt.Errorf("%w: policy %d of variable %q", errOptions, p, t.Variables[v].Name)
+		}
+	}
+	if o.MaxSize < 0 {
+		return fmt.Errorf("%w: size limit %d", errOptions, o.MaxSize)
+	}
+	if o.MaxSize == 0 || o.MaxSize > variables {
+		o.MaxSize = variables
+	}
+	if o.Threshold < 0 || o.Threshold > 1<<31-2 {
+		return fmt.Errorf("%w: threshold %d, must be from 1 to %d", errOptions, o.Threshold, 1<<31-2)
+	}
+	if o.Threshold == 0 {
+		o.Threshold = 1
+	}
+	if o.Score > ElliotLimited {
+		return fmt.Errorf("%w: score %d", errOptions, o.Score)
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if int64(t.Classes()) > 1<<32-2 {
+		return fmt.Errorf("uniques: %d classes, at most 2^32-2 are possible", t.Classes())
+	}
+	return nil
+}
 
-// DISIS spreads a file's DIS over its records with a minimal sample unique; NaN for the others.
-func DISIS(r *Result, counts func(i int) int64, variables int, dis float64) ([]float64, error) {
-	return nil, errors.New("uniques: unfinished")
+func newResult(t *contingency.Table, p *problem, o *Options) *Result {
+	n := t.Classes()
+	r := &Result{
+		Records:    p.records,
+		Frequency:  make([]int64, n),
+		Score:      make([]float64, n),
+		IS:         make([]float64, n),
+		Count:      make([]int32, n),
+		MinSize:    make([]int32, n),
+		Variables:  make([]float64, p.variables),
+		Categories: make([][]float64, p.variables),
+	}
+	for v := range r.Categories {
+		r.Categories[v] = make([]float64, p.codes[v])
+	}
+	if o.Contributions {
+		r.Share = make([][]float64, p.variables)
+		for v := range r.Share {
+			r.Share[v] = make([]float64, n)
+		}
+	}
+	return r
 }

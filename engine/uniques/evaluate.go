@@ -1,0 +1,194 @@
+package uniques
+
+import (
+	"math/bits"
+)
+
+// An evaluator finds the classes that become unique on one set after another. Its tables are reused from set to set.
+type evaluator struct {
+	p     *problem
+	mask  []mask
+	known []uint64
+	slots []uint64 // two bits a slot: met once, met more than once
+	rest  []uint32 // classes that share a slot
+	exact exact
+	wild  wildcard
+}
+
+func newEvaluator(p *problem) *evaluator {
+	return &evaluator{p: p, known: make([]uint64, len(p.base))}
+}
+
+// evaluate fills the bitmap of set i of level l and tells whether any class is left for larger sets.
+func (e *evaluator) evaluate(l, below *level, i int) (open bool) {
+	p, set, out := e.p, l.sets[i], l.done[i]
+	below.known(p, set, 0, e.known)
+	copy(out, e.known)
+	live := 0
+	candidates := false
+	for w, k := range e.known {
+		live += bits.OnesCount64(^k)
+		candidates = candidates || ^k&^p.many[w] != 0
+	}
+	if !candidates {
+		return false
+	}
+	e.mask = p.masks(set, e.mask)
+	if len(e.mask) == 0 {
+		e.mask = append(e.mask, mask{})
+	}
+	switch {
+	case p.anyWild:
+		return e.evaluateWild(set, out)
+	case bits.OnesCount64(set) == p.variables: // classes differ on the whole key
+		for w := range out {
+			out[w] |= ^p.many[w]
+		}
+		return false
+	case p.k > 1:
+		e.rest = appendClear(e.rest[:0], e.known)
+		e.resolve(out)
+	case len(e.mask) == 1:
+		e.filter(live, out)
+	default:
+		e.filterWide(live, out)
+	}
+	for w, k := range out {
+		if ^k&^p.many[w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// appendClear appends the numbers of the bits that are 0.
+func appendClear(dst []uint32, bitmap []uint64) []uint32 {
+	for w, k := range bitmap {
+		for live := ^k; live != 0; live &= live - 1 {
+			dst = append(dst, uint32(w<<6|bits.TrailingZeros64(live)))
+		}
+	}
+	return dst
+}
+
+const mix = 0x9e3779b97f4a7c15
+
+// spread mixes a masked key; the top bits are the best.
+func spread(k uint64) uint64 {
+	hi, lo := bits.Mul64(k^0xa0761d6478bd642f, mix)
+	return hi ^ lo
+}
+
+// slotsFor clears enough two-bit slots for n classes and returns the shift that takes a hash to a slot.
+func (e *evaluator) slotsFor(n int) (shift int) {
+	width := max(6, bits.Len(uint(8*n-1)))
+	size := 1 << width / 32
+	if cap(e.slots) < size {
+		e.slots = make([]uint64, size)
+	}
+	e.slots = e.slots[:size]
+	clear(e.slots)
+	return 64 - width
+}
+
+// filter finds the unique classes among those not known, for sets in one word of the key. Every class goes to a slot by hash; one
+// that has its slot for itself is unique for certain, the others are compared exactly.
+func (e *evaluator) filter(live int, out []uint64) {
+	p := e.p
+	keys, m := p.keys[e.mask[0].word], e.mask[0].bits
+	shift := e.slotsFor(live)
+	slots := e.slots
+	last := uint64(len(slots) - 1)
+	for w, k := range e.known {
+		many := p.many[w]
+		for alive := ^k; alive != 0; alive &= alive - 1 {
+			b := bits.TrailingZeros64(alive)
+			s := spread(keys[w<<6|b]&m) >> shift
+			word := &slots[s>>5&last]
+			bit := uint64(1) << (s & 31 * 2)
+			*word |= bit | (*word&bit)<<1 | bit<<1*(many>>b&1)
+		}
+	}
+	e.rest = e.rest[:0]
+	for w, k := range e.known {
+		var unique uint64
+		for alive := ^k; alive != 0; alive &= alive - 1 {
+			b := bits.TrailingZeros64(alive)
+			s := spread(keys[w<<6|b]&m) >> shift
+			if slots[s>>5&last]>>(s&31*2)&2 == 0 {
+				unique |= 1 << b
+			} else {
+				e.rest = append(e.rest, uint32(w<<6|b))
+			}
+		}
+		out[w] |= unique
+	}
+	e.resolve(out)
+}
+
+// hashOf class i on the masks of the set.
+func (e *evaluator) hashOf(i uint32) uint64 {
+	var h uint64
+	for _, m := range e.mask {
+		h = spread(h ^ e.p.keys[m.word][i]&m.bits)
+	}
+	return h
+}
+
+// filterWide is filter for sets in several words.
+func (e *evaluator) filterWide(live int, out []uint64) {
+	p := e.p
+	shift := e.slotsFor(live)
+	e.rest = appendClear(e.rest[:0], e.known)
+	for _, i := range e.rest {
+		s := e.hashOf(i) >> shift
+		bit := uint64(1) << (s & 31 * 2)
+		word := &e.slots[s>>5]
+		*word |= bit | (*word&bit)<<1 | bit<<1*(p.many[i>>6]>>(i&63)&1)
+	}
+	n := 0
+	for _, i := range e.rest {
+		s := e.hashOf(i) >> shift
+		if e.slots[s>>5]>>(s&31*2)&2 == 0 {
+			out[i>>6] |= 1 << (i & 63)
+		} else {
+			e.rest[n] = i
+			n++
+		}
+	}
+	e.rest = e.rest[:n]
+	e.resolve(out)
+}
+
+// resolve counts the classes of e.rest exactly and adds those with at most k records to out.
+func (e *evaluator) resolve(out []uint64) {
+	if len(e.rest) == 0 {
+		return
+	}
+	p := e.p
+	e.exact.reset(p, e.mask)
+	for _, i := range e.rest {
+		e.exact.add(i, p.weightOf(i))
+	}
+	if p.k == 1 {
+		for _, s := range e.exact.slots {
+			if s.count == 1 {
+				out[s.first>>6] |= 1 << (s.first & 63)
+			}
+		}
+		return
+	}
+	for _, i := range e.rest {
+		if int64(e.exact.count(i)) <= p.k {
+			out[i>>6] |= 1 << (i & 63)
+		}
+	}
+}
+
+// weightOf class i: its records, at most k+1.
+func (p *problem) weightOf(i uint32) uint32 {
+	if p.weight != nil {
+		return p.weight[i]
+	}
+	return 1 + uint32(p.many[i>>6]>>(i&63)&1)
+}

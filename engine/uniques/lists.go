@@ -1,0 +1,121 @@
+package uniques
+
+import "math/bits"
+
+// lists holds the minimal sample uniques of all classes in one piece: those of class i are sets[offset[i]:offset[i+1]].
+type lists struct {
+	offset []int64
+	sets   []uint64
+}
+
+// MSUs appends the minimal sample uniques of class i to dst as sets of variables (bit v for variable v), by size and then key
+// order. The search must have been asked for them.
+func (r *Result) MSUs(i int, dst []uint64) []uint64 {
+	if r.msus.offset == nil {
+		return dst
+	}
+	return append(dst, r.msus.sets[r.msus.offset[i]:r.msus.offset[i+1]]...)
+}
+
+// A listBuilder keeps the sets block by block and size by size, and sorts them by class at the end.
+type listBuilder struct {
+	on     bool
+	r      *Result
+	levels []listLevel
+	empty  bool
+}
+
+// A listLevel holds the sets of one size: those of the first class of a block, then of the second, and so on.
+type listLevel struct {
+	blocks [][]uint64
+	counts [][]uint32 // by block and class of the block
+}
+
+func (b *listBuilder) init(o *Options, r *Result, classes int) {
+	b.on, b.r = o.MSUs, r
+	if b.on {
+		r.msus.offset = make([]int64, len(r.Count)+1)
+	}
+}
+
+func (b *listBuilder) startLevel(l *level) {
+	if b.on {
+		b.levels = append(b.levels, listLevel{})
+		n := (len(l.done[0]) + blockWords - 1) / blockWords
+		b.levels[len(b.levels)-1].blocks = make([][]uint64, n)
+		b.levels[len(b.levels)-1].counts = make([][]uint32, n)
+	}
+}
+
+func (b *listBuilder) endLevel() {}
+
+// addBlock keeps the sets of a block; c.variable holds how many contain each variable.
+func (b *listBuilder) addBlock(p *problem, l, below *level, c *counts, block int) {
+	if !b.on {
+		return
+	}
+	from := block * blockWords
+	known := c.known[:min(blockWords, len(p.base)-from)]
+	count := make([]uint32, len(known)*64)
+	place := make([]int, len(count))
+	total := 0
+	for j := range count {
+		sum := 0
+		for _, n := range c.variable[j*p.variables : (j+1)*p.variables] {
+			sum += int(n)
+		}
+		count[j] = uint32(sum / l.size)
+		place[j] = total
+		total += int(count[j])
+	}
+	sets := make([]uint64, total)
+	for i, set := range l.sets {
+		below.known(p, set, from, known)
+		for w, k := range known {
+			for fresh := l.done[i][from+w] &^ k; fresh != 0; fresh &= fresh - 1 {
+				j := w<<6 | bits.TrailingZeros64(fresh)
+				sets[place[j]] = set
+				place[j]++
+			}
+		}
+	}
+	last := &b.levels[len(b.levels)-1]
+	last.blocks[block], last.counts[block] = sets, count
+}
+
+func (b *listBuilder) emptySet(p *problem) { b.empty = true }
+
+// finish puts the sets of each class together.
+func (b *listBuilder) finish(p *problem) {
+	if !b.on {
+		return
+	}
+	m := &b.r.msus
+	var total int64
+	for i, n := range b.r.Count {
+		m.offset[i] = total
+		total += int64(n)
+	}
+	m.offset[len(b.r.Count)] = total
+	m.sets = make([]uint64, total)
+	if b.empty {
+		return
+	}
+	filled := make([]int32, len(b.r.Count))
+	for l := range b.levels {
+		level := &b.levels[l]
+		for block, sets := range level.blocks {
+			at := 0
+			for j, n := range level.counts[block] {
+				if n == 0 {
+					continue
+				}
+				id := p.class(block*blockClasses + j)
+				copy(m.sets[m.offset[id]+int64(filled[id]):], sets[at:at+int(n)])
+				filled[id] += int32(n)
+				at += int(n)
+			}
+		}
+		level.blocks, level.counts = nil, nil
+	}
+}

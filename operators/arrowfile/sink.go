@@ -1,0 +1,192 @@
+package arrowfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+	"microrisk/operators/atomicfile"
+)
+
+// waiting is how many bytes of record batches may wait for their turn to be written.
+const waiting = 128 << 20
+
+// A Sink writes Arrow IPC: one file an input, one file for all inputs, or one stream.
+type Sink struct {
+	targets []*target
+	single  bool
+	parts   []operators.Part
+	out     []operators.Output
+	order   *operators.InOrder
+}
+
+// A target is one output. A file is put in place when it is complete; a stream gets its end marker then.
+type target struct {
+	file   *atomicfile.File
+	stream io.Writer
+	schema *arrow.Schema
+	writer interface {
+		Write(arrow.Record) error
+		Close() error
+	}
+}
+
+// SinkOptions of a sink of files. The zero value is good.
+type SinkOptions struct{}
+
+// NewSink writes files: one path an input of the source, or one path for all. Several inputs go into one file only if all their
+// columns are alike.
+func NewSink(src operators.Source, outputs []string, _ SinkOptions) (*Sink, error) {
+	s := &Sink{single: len(outputs) == 1}
+	if a, ok := src.(*Source); ok && s.single && len(a.files) > 1 {
+		if err := a.identical(); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range outputs {
+		f, err := atomicfile.Create(path)
+		if err != nil {
+			s.Abort()
+			return nil, err
+		}
+		s.targets = append(s.targets, &target{file: f})
+	}
+	return s, nil
+}
+
+// identical finds inputs with other columns than the first.
+func (s *Source) identical() error {
+	for _, f := range s.files[1:] {
+		if !f.schema.Equal(s.files[0].schema) {
+			return fmt.Errorf("%s and %s have different columns: write one output an input (name a folder), not one file", s.files[0].path, f.path)
+		}
+	}
+	return nil
+}
+
+// NewStreamSink writes an Arrow IPC stream. A run that fails leaves it without its end marker.
+func NewStreamSink(w io.Writer) *Sink {
+	return &Sink{single: true, targets: []*target{{stream: w}}}
+}
+
+// Begin is a Sink's. Nested columns of other kinds of input pass if the source can read them.
+func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.Output) ([]string, error) {
+	s.parts, s.out = parts, out
+	s.order = operators.NewInOrder(waiting, s.write)
+	var reads []string
+	fields := make([]arrow.Field, 0, len(out))
+	for _, o := range out {
+		if o.Input {
+			reads = append(reads, o.Field.Name)
+		}
+		fields = append(fields, o.Field)
+	}
+	schema := arrow.NewSchema(fields, nil)
+	for _, t := range s.targets {
+		t.schema = schema
+		if err := t.open(); err != nil {
+			return nil, err
+		}
+	}
+	return reads, nil
+}
+
+func (t *target) open() error {
+	if t.stream != nil {
+		t.writer = ipc.NewWriter(t.stream, ipc.WithSchema(t.schema))
+		return nil
+	}
+	w, err := ipc.NewFileWriter(t.file, ipc.WithSchema(t.schema))
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", t.file.Path(), err)
+	}
+	t.writer = w
+	return nil
+}
+
+func (t *target) String() string {
+	if t.file != nil {
+		return t.file.Path()
+	}
+	return "standard output"
+}
+
+// write takes a record whose turn it is.
+func (s *Sink) write(part int, item any) error {
+	r := item.(arrow.Record)
+	defer r.Release()
+	t := s.targets[0]
+	if !s.single {
+		t = s.targets[s.parts[part].Input()]
+	}
+	if err := t.writer.Write(r); err != nil {
+		return fmt.Errorf("writing %s: %w", t, err)
+	}
+	return nil
+}
+
+// Part is a Sink's.
+func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
+	return &partWriter{ctx, s, i}, nil
+}
+
+type partWriter struct {
+	ctx  context.Context
+	sink *Sink
+	part int
+}
+
+func (p *partWriter) Write(rows arrow.Record, added []arrow.Array, keep *operators.Bitmap) error {
+	r, err := operators.Assemble(memory.DefaultAllocator, p.sink.targets[0].schema, p.sink.out, rows, added, keep)
+	if err != nil {
+		return err
+	}
+	if r.NumRows() == 0 {
+		r.Release()
+		return nil
+	}
+	size := int64(0)
+	for _, c := range r.Columns() {
+		size += int64(c.Data().SizeInBytes())
+	}
+	if err := p.sink.order.Add(p.ctx, p.part, r, size); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (p *partWriter) Close() error { return p.sink.order.Done(p.part) }
+
+// Commit is a Sink's. Arrow IPC has no place for the metadata after the rows.
+func (s *Sink) Commit(context.Context, map[string]string) error {
+	for _, t := range s.targets {
+		if err := t.writer.Close(); err != nil {
+			return fmt.Errorf("completing %s: %w", t, err)
+		}
+	}
+	var errs []error
+	for _, t := range s.targets {
+		if t.file != nil {
+			errs = append(errs, t.file.Commit())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Abort is a Sink's.
+func (s *Sink) Abort() {
+	if s.order != nil {
+		s.order.Drop(func(item any) { item.(arrow.Record).Release() })
+	}
+	for _, t := range s.targets {
+		if t.file != nil {
+			t.file.Abort()
+		}
+	}
+}

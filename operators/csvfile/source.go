@@ -1,0 +1,263 @@
+// Package csvfile reads and writes CSV with a header. It is a convenience: slower than the other kinds of file.
+package csvfile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+)
+
+// Options of a source. The zero value is good.
+type Options struct {
+	Types     map[string]string // of columns, by name (see TypeNames); the others are inferred from all their values
+	Delimiter rune              // 0 for a comma
+}
+
+// A Source reads CSV files with the same header; each file is a part. An empty field is null.
+type Source struct {
+	files  []*file
+	schema *arrow.Schema
+	o      Options
+}
+
+type file struct {
+	path   string
+	input  int
+	header []string
+	rows   int64
+}
+
+// NewSource reads the files once, to count their rows and infer the types of their columns.
+func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("no CSV files were given")
+	}
+	if o.Delimiter == 0 {
+		o.Delimiter = ','
+	}
+	s := &Source{o: o}
+	var guesses []*guess
+	for i, path := range paths {
+		f := &file{path: path, input: i}
+		err := f.scan(o, func(line []string) error {
+			if guesses == nil {
+				guesses = newGuesses(f.header)
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for c, text := range line {
+				guesses[c].see(text)
+			}
+			f.rows++
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && !slices.Equal(f.header, s.files[0].header) {
+			return nil, fmt.Errorf("%s and %s have different headers", s.files[0].path, path)
+		}
+		s.files = append(s.files, f)
+	}
+	if guesses == nil {
+		guesses = newGuesses(s.files[0].header)
+	}
+	fields, err := fields(s.files[0], guesses, o.Types)
+	if err != nil {
+		return nil, err
+	}
+	s.schema = arrow.NewSchema(fields, nil)
+	return s, nil
+}
+
+// fields gives each column its type.
+func fields(f *file, guesses []*guess, types map[string]string) ([]arrow.Field, error) {
+	out := make([]arrow.Field, len(f.header))
+	for c, name := range f.header {
+		out[c] = arrow.Field{Name: name, Type: guesses[c].typ(), Nullable: true}
+	}
+	for name, word := range types {
+		c := slices.Index(f.header, name)
+		if c < 0 {
+			err := fmt.Errorf("%s: there is no column %q to be of type %s", f.path, name, word)
+			if near := operators.Nearest(name, f.header); near != "" {
+				err = fmt.Errorf("%w; did you mean %q?", err, near)
+			}
+			return nil, err
+		}
+		t, ok := typeNames[word]
+		if !ok {
+			return nil, fmt.Errorf("%s: column %q: there is no type %q: it is one of %s", f.path, name, word, strings.Join(TypeNames(), ", "))
+		}
+		out[c].Type = t
+	}
+	return out, nil
+}
+
+// Schema is a Source's.
+func (s *Source) Schema() *arrow.Schema { return s.schema }
+
+// Inputs are the paths.
+func (s *Source) Inputs() []string {
+	paths := make([]string, len(s.files))
+	for i, f := range s.files {
+		paths[i] = f.path
+	}
+	return paths
+}
+
+// Close has nothing to close.
+func (s *Source) Close() error { return nil }
+
+// Parts is a Source's.
+func (s *Source) Parts(context.Context) ([]operators.Part, error) {
+	parts := make([]operators.Part, len(s.files))
+	for i, f := range s.files {
+		parts[i] = &part{s, f}
+	}
+	return parts, nil
+}
+
+// open starts to read a file; the header has been read and checked.
+func (f *file) open(o Options) (*csv.Reader, *os.File, error) {
+	h, err := os.Open(f.path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("%s does not exist", f.path)
+		}
+		return nil, nil, fmt.Errorf("%s cannot be read: %w", f.path, errors.Unwrap(err))
+	}
+	r, err := f.start(h, o)
+	if err != nil {
+		h.Close()
+		return nil, nil, err
+	}
+	return r, h, nil
+}
+
+func (f *file) start(h *os.File, o Options) (*csv.Reader, error) {
+	b := bufio.NewReaderSize(h, 1<<20)
+	head, err := b.Peek(6)
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, fmt.Errorf("%s cannot be read: %w", f.path, err)
+	case len(head) == 0:
+		return nil, fmt.Errorf("%s is empty: a CSV file has a header line", f.path)
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return nil, fmt.Errorf("%s is a Parquet file, not CSV", f.path)
+	case bytes.HasPrefix(head, []byte("ARROW1")):
+		return nil, fmt.Errorf("%s is an Arrow IPC file, not CSV", f.path)
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		b.Discard(3) // the byte order mark that some spreadsheets write
+	}
+	r := csv.NewReader(b)
+	r.Comma, r.ReuseRecord = o.Delimiter, true
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: reading the header: %w", f.path, err)
+	}
+	f.header = slices.Clone(header)
+	seen := map[string]bool{}
+	for i, name := range f.header {
+		switch {
+		case name == "" && i == 0:
+			return nil, fmt.Errorf("%s: column 1 has no name in the header (R writes row names so: write without them)", f.path)
+		case name == "":
+			return nil, fmt.Errorf("%s: column %d has no name in the header", f.path, i+1)
+		case !utf8.ValidString(name):
+			return nil, fmt.Errorf("%s: the name of column %d is not UTF-8", f.path, i+1)
+		case seen[name]:
+			return nil, fmt.Errorf("%s: the header names %q twice", f.path, name)
+		}
+		seen[name] = true
+	}
+	return r, nil
+}
+
+// scan goes through the lines after the header.
+func (f *file) scan(o Options, see func(line []string) error) error {
+	r, h, err := f.open(o)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	for {
+		line, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		for c, text := range line {
+			if !utf8.ValidString(text) {
+				n, _ := r.FieldPos(c)
+				return fmt.Errorf("%s: line %d, column %q is not UTF-8: convert the file first", f.path, n, f.header[c])
+			}
+		}
+		if err := see(line); err != nil {
+			return err
+		}
+	}
+}
+
+type part struct {
+	source *Source
+	file   *file
+}
+
+func (p *part) String() string  { return p.file.path }
+func (p *part) Input() int      { return p.file.input }
+func (p *part) FirstRow() int64 { return 0 }
+func (p *part) Rows() int64     { return p.file.rows }
+
+// Read is a Part's.
+func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
+	f := &file{path: p.file.path}
+	r, h, err := f.open(p.source.o)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(f.header, p.file.header) {
+		h.Close()
+		return nil, fmt.Errorf("%s has changed during the run", f.path)
+	}
+	rd := &reader{csv: r, file: h, path: f.path, batch: batch}
+	if rd.batch <= 0 {
+		rd.batch = 1 << 16
+	}
+	var fields []arrow.Field
+	seen := map[string]bool{}
+	for _, w := range want {
+		if seen[w.Name] {
+			continue
+		}
+		seen[w.Name] = true
+		c := slices.Index(f.header, w.Name)
+		if c < 0 {
+			h.Close()
+			return nil, fmt.Errorf("%s: there is no column %q", f.path, w.Name)
+		}
+		rd.columns = append(rd.columns, c)
+		fields = append(fields, p.source.schema.Field(c))
+	}
+	rd.builder = array.NewRecordBuilder(mem, arrow.NewSchema(fields, nil))
+	rd.references.Store(1)
+	return operators.ReadAll(mem, rd, want, batch)
+}

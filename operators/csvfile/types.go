@@ -1,0 +1,75 @@
+package csvfile
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+var typeNames = map[string]arrow.DataType{
+	"string": arrow.BinaryTypes.String, "bool": arrow.FixedWidthTypes.Boolean,
+	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16, "int32": arrow.PrimitiveTypes.Int32, "int64": arrow.PrimitiveTypes.Int64,
+	"uint8": arrow.PrimitiveTypes.Uint8, "uint16": arrow.PrimitiveTypes.Uint16, "uint32": arrow.PrimitiveTypes.Uint32, "uint64": arrow.PrimitiveTypes.Uint64,
+	"float": arrow.PrimitiveTypes.Float32, "double": arrow.PrimitiveTypes.Float64,
+	"date": arrow.FixedWidthTypes.Date32, "timestamp": &arrow.TimestampType{Unit: arrow.Microsecond},
+}
+
+// TypeNames are the types that a CSV column can be declared to have.
+func TypeNames() []string { return slices.Sorted(maps.Keys(typeNames)) }
+
+// A guess infers the type of a column: whole numbers if all values are written as such (01 and +1 are not: they are codes), else
+// numbers, else text.
+type guess struct{ seen, notWhole, notNumber bool }
+
+func newGuesses(header []string) []*guess {
+	g := make([]*guess, len(header))
+	for i := range g {
+		g[i] = &guess{}
+	}
+	return g
+}
+
+func (g *guess) see(text string) {
+	if text == "" || g.notNumber {
+		return
+	}
+	g.seen = true
+	if !g.notWhole {
+		n, err := strconv.ParseInt(text, 10, 64)
+		g.notWhole = err != nil || strconv.FormatInt(n, 10) != text
+	}
+	if g.notWhole {
+		g.notNumber = !number(text)
+	}
+}
+
+// number tells whether a text is a plain decimal number.
+func number(text string) bool {
+	digits := text
+	if digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if digits == "" || digits[0] == '+' || len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+		return false
+	}
+	for i := range len(digits) {
+		if c := digits[i]; (c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+' {
+			return false
+		}
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return err == nil && !math.IsInf(x, 0)
+}
+
+func (g *guess) typ() arrow.DataType {
+	switch {
+	case !g.seen || g.notNumber:
+		return arrow.BinaryTypes.String
+	case g.notWhole:
+		return arrow.PrimitiveTypes.Float64
+	}
+	return arrow.PrimitiveTypes.Int64
+}

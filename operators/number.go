@@ -1,0 +1,84 @@
+package operators
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// number is value i as a number; false if it is null or no number.
+func number(a arrow.Array, i int) (float64, bool) {
+	if a.IsNull(i) {
+		return 0, false
+	}
+	switch a := a.(type) {
+	case *array.Float64:
+		return a.Value(i), true
+	case *array.Float32:
+		return float64(a.Value(i)), true
+	case *array.Float16:
+		return float64(a.Value(i).Float32()), true
+	case *array.Decimal128:
+		return a.Value(i).ToFloat64(a.DataType().(*arrow.Decimal128Type).Scale), true
+	case *array.Decimal256:
+		return a.Value(i).ToFloat64(a.DataType().(*arrow.Decimal256Type).Scale), true
+	case *array.Uint64:
+		return float64(a.Value(i)), true
+	case *array.Dictionary:
+		if k := a.GetValueIndex(i); !a.Dictionary().IsNull(k) {
+			return number(a.Dictionary(), k)
+		}
+		return 0, false
+	case *array.String, *array.LargeString:
+		x, err := strconv.ParseFloat(Text(a, i), 64)
+		return x, err == nil
+	}
+	n, ok := integer(a, i)
+	return float64(n), ok
+}
+
+// integer is value i as a whole number; false if it is null, no whole number, or beyond int64.
+func integer(a arrow.Array, i int) (int64, bool) {
+	if a.IsNull(i) {
+		return 0, false
+	}
+	switch a := a.(type) {
+	case *array.Int8:
+		return int64(a.Value(i)), true
+	case *array.Int16:
+		return int64(a.Value(i)), true
+	case *array.Int32:
+		return int64(a.Value(i)), true
+	case *array.Int64:
+		return a.Value(i), true
+	case *array.Uint8:
+		return int64(a.Value(i)), true
+	case *array.Uint16:
+		return int64(a.Value(i)), true
+	case *array.Uint32:
+		return int64(a.Value(i)), true
+	case *array.Uint64:
+		return int64(a.Value(i)), a.Value(i) <= 1<<63-1
+	case *array.Float32, *array.Float64, *array.Decimal128, *array.Decimal256:
+		x, _ := number(a, i)
+		return int64(x), x == float64(int64(x)) && x >= -(1<<53) && x <= 1<<53
+	case *array.Dictionary:
+		if k := a.GetValueIndex(i); !a.Dictionary().IsNull(k) {
+			return integer(a.Dictionary(), k)
+		}
+	}
+	return 0, false
+}
+
+// show is value i for a message.
+func show(a arrow.Array, i int) string {
+	if a.IsNull(i) {
+		return "null"
+	}
+	if text := Text(a, i); !isText(valueType(a.DataType())) {
+		return text
+	} else {
+		return strconv.Quote(text)
+	}
+}

@@ -1,0 +1,60 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/base64"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+)
+
+// arrowSchemaKey is where Arrow's writers store the schema that they were given.
+const arrowSchemaKey = "ARROW:schema"
+
+// storedArrowSchema is the Arrow schema in a file's metadata, nil if it has none that can be read.
+func storedArrowSchema(top *thriftValue) *arrow.Schema {
+	list := top.field(footerKeyValues)
+	if list == nil {
+		return nil
+	}
+	for i := range list.kids {
+		if list.kids[i].text(1) == arrowSchemaKey {
+			return decodeArrowSchema(list.kids[i].text(2))
+		}
+	}
+	return nil
+}
+
+func decodeArrowSchema(text string) (schema *arrow.Schema) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	err = guard(func() error {
+		r, err := ipc.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			return err
+		}
+		defer r.Release()
+		schema = r.Schema()
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return schema
+}
+
+// encodeArrowSchema is the value for arrowSchemaKey.
+func encodeArrowSchema(schema *arrow.Schema) (text string, err error) {
+	err = guard(func() error {
+		var b bytes.Buffer
+		w := ipc.NewWriter(&b, ipc.WithSchema(schema))
+		if err := w.Close(); err != nil {
+			return err
+		}
+		text = base64.StdEncoding.EncodeToString(b.Bytes())
+		return nil
+	})
+	return text, err
+}

@@ -1,0 +1,169 @@
+package parquetfile
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+)
+
+// batchRows is the number of rows of a batch when the caller leaves it to the reader.
+const batchRows = 1 << 16
+
+// batchBytes bounds the text of a batch, so that columns of long texts do not pass what an Arrow array can hold.
+const batchBytes = 1 << 28
+
+// A columnReader makes arrays of consecutive rows of one column chunk.
+type columnReader interface {
+	read(n int) (arrow.Array, error)
+	close()
+}
+
+// recordReader reads the wanted columns of one row group.
+type recordReader struct {
+	ctx     context.Context
+	part    *part
+	schema  *arrow.Schema
+	columns []columnReader
+	left    int64
+	batch   int64
+	record  arrow.Record
+	err     error
+	refs    atomic.Int64
+}
+
+var _ array.RecordReader = (*recordReader)(nil)
+
+// Read gives the wanted columns in batches. Nested columns, names that not all inputs have and names that a file has twice are
+// errors. A damaged file is an error of the reader at the latest when the rows before have been read.
+func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
+	r := &recordReader{ctx: ctx, part: p, left: p.rows, batch: int64(batch)}
+	if batch <= 0 {
+		r.batch = batchRows
+	}
+	r.refs.Store(1)
+	fields := make([]arrow.Field, len(want))
+	for i, w := range want {
+		err := guard(func() error {
+			column, field, err := r.open(mem, w)
+			if err == nil {
+				fields[i] = field
+				r.columns = append(r.columns, column)
+			}
+			return err
+		})
+		if err != nil {
+			r.Release()
+			return nil, fmt.Errorf("%s, column %q: %w", p, w.Name, err)
+		}
+	}
+	r.schema = arrow.NewSchema(fields, nil)
+	return r, nil
+}
+
+func (r *recordReader) open(mem memory.Allocator, w operators.Want) (columnReader, arrow.Field, error) {
+	field, err := r.part.source.field(w.Name)
+	if err != nil {
+		return nil, field, err
+	}
+	column := r.part.file.column(w.Name)
+	if column.nested {
+		return nil, field, fmt.Errorf("it is nested (%s), only flat columns can be read", typeName(column.arrow))
+	}
+	if w.Coded && !operators.HasEquality(field.Type) {
+		return nil, field, fmt.Errorf("values of type %s cannot be compared", typeName(field.Type))
+	}
+	chunk, err := newChunkReader(r.part, column, newConversion(column, field.Type))
+	if err != nil {
+		return nil, field, err
+	}
+	if !w.Coded {
+		if n := r.part.bytesPerRow(column.leaf); n > 0 && n*r.batch > batchBytes {
+			r.batch = max(batchBytes/n, 1)
+		}
+		return &plainColumn{chunk: chunk, mem: mem, t: field.Type}, field, nil
+	}
+	t := operators.CodedType(field.Type)
+	field.Type = t
+	return &codedColumn{chunk: chunk, mem: mem, t: t}, field, nil
+}
+
+// guard turns a panic of the library, which damaged files can bring about, into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file is damaged: %v", p)
+		}
+	}()
+	return f()
+}
+
+func (r *recordReader) Retain() { r.refs.Add(1) }
+
+func (r *recordReader) Release() {
+	if r.refs.Add(-1) != 0 {
+		return
+	}
+	r.drop()
+	for _, c := range r.columns {
+		c.close()
+	}
+	r.columns = nil
+}
+
+func (r *recordReader) drop() {
+	if r.record != nil {
+		r.record.Release()
+		r.record = nil
+	}
+}
+
+func (r *recordReader) Schema() *arrow.Schema { return r.schema }
+func (r *recordReader) Record() arrow.Record  { return r.record }
+func (r *recordReader) Err() error            { return r.err }
+
+func (r *recordReader) Next() bool {
+	r.drop()
+	if r.err != nil || r.left == 0 {
+		return false
+	}
+	if r.err = r.ctx.Err(); r.err != nil {
+		return false
+	}
+	n := min(r.left, r.batch)
+	arrays := make([]arrow.Array, 0, len(r.columns))
+	defer func() {
+		for _, a := range arrays {
+			a.Release()
+		}
+	}()
+	for i, c := range r.columns {
+		err := guard(func() error {
+			a, err := c.read(int(n))
+			if err == nil {
+				arrays = append(arrays, a)
+			}
+			return err
+		})
+		if err != nil {
+			r.err = fmt.Errorf("%s, column %q: %w", r.part, r.schema.Field(i).Name, err)
+			return false
+		}
+	}
+	r.left -= n
+	if r.left == 0 {
+		if r.err = r.finish(); r.err != nil {
+			return false
+		}
+	}
+	r.record = array.NewRecord(r.schema, arrays, n)
+	return true
+}
+
+// finish checks that the chunks end where the footer says. Their page headers have been counted before.
+func (r *recordReader) finish() error { return nil }

@@ -1,0 +1,324 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// A thriftValue is a value of Thrift's compact protocol, without a schema. Footers are edited as trees of it, so that fields
+// that this package does not know, and fields that are absent, stay as they are.
+type thriftValue struct {
+	kind  byte
+	elem  byte          // list, set: kind of the elements; map: kinds of key and value
+	num   int64         // integers; booleans within lists
+	bytes []byte        // binary, double and uuid, aliasing what was parsed
+	ids   []int16       // struct: field numbers
+	kids  []thriftValue // struct: fields, list: elements, map: keys and values in turn
+}
+
+const (
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftByte   = 3
+	thriftI16    = 4
+	thriftI32    = 5
+	thriftI64    = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+	thriftUUID   = 13
+
+	thriftDepth = 64 // footers nest some ten deep
+)
+
+var (
+	errThriftShort = errors.New("it ends in the middle of a value")
+	errThriftDepth = errors.New("it is nested too deep")
+)
+
+// parseThriftStruct parses the struct at the start of b and returns the number of bytes it took. Sizes are checked against
+// the bytes that are left before anything is allocated.
+func parseThriftStruct(b []byte) (thriftValue, int, error) {
+	p := thriftParser{b: b}
+	v, err := p.value(thriftStruct, 0)
+	return v, p.pos, err
+}
+
+type thriftParser struct {
+	b   []byte
+	pos int
+}
+
+func (p *thriftParser) take(n uint64) ([]byte, error) {
+	if n > uint64(len(p.b)-p.pos) {
+		return nil, errThriftShort
+	}
+	s := p.b[p.pos : p.pos+int(n) : p.pos+int(n)]
+	p.pos += int(n)
+	return s, nil
+}
+
+func (p *thriftParser) byte() (byte, error) {
+	if p.pos >= len(p.b) {
+		return 0, errThriftShort
+	}
+	p.pos++
+	return p.b[p.pos-1], nil
+}
+
+func (p *thriftParser) uvarint() (uint64, error) {
+	x, n := binary.Uvarint(p.b[p.pos:])
+	if n == 0 {
+		return 0, errThriftShort
+	}
+	if n < 0 {
+		return 0, errors.New("a number is too long")
+	}
+	p.pos += n
+	return x, nil
+}
+
+func (p *thriftParser) varint() (int64, error) {
+	x, err := p.uvarint()
+	return int64(x>>1) ^ -int64(x&1), err
+}
+
+func (p *thriftParser) value(kind byte, depth int) (v thriftValue, err error) {
+	v.kind = kind
+	if depth > thriftDepth {
+		return v, errThriftDepth
+	}
+	switch kind {
+	case thriftTrue, thriftFalse: // within a list: a byte of its own
+		b, err := p.byte()
+		v.num = int64(b)
+		return v, err
+	case thriftByte:
+		b, err := p.byte()
+		v.num = int64(int8(b))
+		return v, err
+	case thriftI16, thriftI32, thriftI64:
+		v.num, err = p.varint()
+		return v, err
+	case thriftDouble:
+		v.bytes, err = p.take(8)
+		return v, err
+	case thriftUUID:
+		v.bytes, err = p.take(16)
+		return v, err
+	case thriftBinary:
+		n, err := p.uvarint()
+		if err != nil {
+			return v, err
+		}
+		v.bytes, err = p.take(n)
+		return v, err
+	case thriftList, thriftSet:
+		elem, size, err := p.listHeader()
+		if err != nil {
+			return v, err
+		}
+		v.elem = elem
+		v.kids = make([]thriftValue, 0, min(size, 64))
+		for range size {
+			kid, err := p.value(elem, depth+1)
+			if err != nil {
+				return v, err
+			}
+			v.kids = append(v.kids, kid)
+		}
+		return v, nil
+	case thriftMap:
+		return v, p.mapEntries(&v, depth)
+	case thriftStruct:
+		return v, p.fields(&v, depth)
+	}
+	return v, fmt.Errorf("value of unknown kind %d", kind)
+}
+
+// listHeader reads the header of a list; each element takes at least a byte, which bounds the size.
+func (p *thriftParser) listHeader() (elem byte, size int, err error) {
+	h, err := p.byte()
+	if err != nil {
+		return 0, 0, err
+	}
+	n := uint64(h >> 4)
+	if n == 15 {
+		if n, err = p.uvarint(); err != nil {
+			return 0, 0, err
+		}
+	}
+	if n > uint64(len(p.b)-p.pos) {
+		return 0, 0, errThriftShort
+	}
+	return h & 15, int(n), nil
+}
+
+func (p *thriftParser) mapEntries(v *thriftValue, depth int) error {
+	n, err := p.uvarint()
+	if err != nil || n == 0 {
+		return err
+	}
+	if v.elem, err = p.byte(); err != nil {
+		return err
+	}
+	if n > uint64(len(p.b)-p.pos) {
+		return errThriftShort
+	}
+	for range n {
+		for _, kind := range [2]byte{v.elem >> 4, v.elem & 15} {
+			kid, err := p.value(kind, depth+1)
+			if err != nil {
+				return err
+			}
+			v.kids = append(v.kids, kid)
+		}
+	}
+	return nil
+}
+
+// field reads a field header; kind 0 is the end of the struct.
+func (p *thriftParser) field(last int16) (id int16, kind byte, err error) {
+	h, err := p.byte()
+	if err != nil || h == 0 {
+		return 0, 0, err
+	}
+	if delta := h >> 4; delta != 0 {
+		return last + int16(delta), h & 15, nil
+	}
+	x, err := p.varint()
+	return int16(x), h & 15, err
+}
+
+func (p *thriftParser) fields(v *thriftValue, depth int) error {
+	var last int16
+	for {
+		id, kind, err := p.field(last)
+		if err != nil || kind == 0 {
+			return err
+		}
+		kid := thriftValue{kind: kind}
+		if kind != thriftTrue && kind != thriftFalse {
+			if kid, err = p.value(kind, depth+1); err != nil {
+				return err
+			}
+		}
+		v.ids = append(v.ids, id)
+		v.kids = append(v.kids, kid)
+		last = id
+	}
+}
+
+// append writes the value as the compact protocol has it.
+func (v *thriftValue) append(b []byte) []byte {
+	switch v.kind {
+	case thriftTrue, thriftFalse, thriftByte:
+		return append(b, byte(v.num))
+	case thriftI16, thriftI32, thriftI64:
+		return binary.AppendVarint(b, v.num)
+	case thriftDouble, thriftUUID:
+		return append(b, v.bytes...)
+	case thriftBinary:
+		return append(binary.AppendUvarint(b, uint64(len(v.bytes))), v.bytes...)
+	case thriftList, thriftSet:
+		b = appendThriftListHeader(b, v.elem, len(v.kids))
+	case thriftMap:
+		b = binary.AppendUvarint(b, uint64(len(v.kids)/2))
+		if len(v.kids) > 0 {
+			b = append(b, v.elem)
+		}
+	case thriftStruct:
+		var last int16
+		for i := range v.kids {
+			b = appendThriftField(b, last, v.ids[i], v.kids[i].kind)
+			if k := v.kids[i].kind; k != thriftTrue && k != thriftFalse {
+				b = v.kids[i].append(b)
+			}
+			last = v.ids[i]
+		}
+		return append(b, 0)
+	}
+	for i := range v.kids {
+		b = v.kids[i].append(b)
+	}
+	return b
+}
+
+func appendThriftListHeader(b []byte, elem byte, size int) []byte {
+	if size < 15 {
+		return append(b, byte(size)<<4|elem)
+	}
+	return binary.AppendUvarint(append(b, 0xf0|elem), uint64(size))
+}
+
+func appendThriftField(b []byte, last, id int16, kind byte) []byte {
+	if delta := int(id) - int(last); delta > 0 && delta <= 15 {
+		return append(b, byte(delta)<<4|kind)
+	}
+	return binary.AppendVarint(append(b, kind), int64(id))
+}
+
+// field is the field with that number, nil if the struct has none.
+func (v *thriftValue) field(id int16) *thriftValue {
+	if v == nil {
+		return nil
+	}
+	for i, x := range v.ids {
+		if x == id {
+			return &v.kids[i]
+		}
+	}
+	return nil
+}
+
+// integer is the value of an integer field, otherwise the value given.
+func (v *thriftValue) integer(id int16, otherwise int64) int64 {
+	if f := v.field(id); f != nil && f.kind >= thriftByte && f.kind <= thriftI64 {
+		return f.num
+	}
+	return otherwise
+}
+
+// text is the value of a binary field, "" without one.
+func (v *thriftValue) text(id int16) string {
+	if f := v.field(id); f != nil && f.kind == thriftBinary {
+		return string(f.bytes)
+	}
+	return ""
+}
+
+// set replaces or adds a field, keeping the order of numbers.
+func (v *thriftValue) set(id int16, kid thriftValue) {
+	for i, x := range v.ids {
+		if x == id {
+			v.kids[i] = kid
+			return
+		}
+		if x > id {
+			v.ids = append(v.ids[:i:i], append([]int16{id}, v.ids[i:]...)...)
+			v.kids = append(v.kids[:i:i], append([]thriftValue{kid}, v.kids[i:]...)...)
+			return
+		}
+	}
+	v.ids = append(v.ids, id)
+	v.kids = append(v.kids, kid)
+}
+
+// remove drops a field.
+func (v *thriftValue) remove(id int16) {
+	for i, x := range v.ids {
+		if x == id {
+			v.ids = append(v.ids[:i:i], v.ids[i+1:]...)
+			v.kids = append(v.kids[:i:i], v.kids[i+1:]...)
+			return
+		}
+	}
+}
+
+func thriftInt(kind byte, n int64) thriftValue { return thriftValue{kind: kind, num: n} }
+
+func thriftText(s string) thriftValue { return thriftValue{kind: thriftBinary, bytes: []byte(s)} }

@@ -1,0 +1,50 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// An overlay is a file with another end.
+type overlay struct {
+	io.ReaderAt
+	from int64
+	end  []byte
+}
+
+func (o *overlay) ReadAt(b []byte, at int64) (int, error) {
+	n := 0
+	if at < o.from {
+		m := min(int64(len(b)), o.from-at)
+		var err error
+		if n, err = o.ReaderAt.ReadAt(b[:m], at); err != nil || n == len(b) {
+			return n, err
+		}
+		at = o.from
+	}
+	m := copy(b[n:], o.end[min(at-o.from, int64(len(o.end))):])
+	if n += m; n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// openGroup opens the file as if it had one row group only.
+func (f *file) openGroup(g int) (*parquet.File, error) {
+	group, err := f.footer.group(g)
+	if err != nil {
+		return nil, err
+	}
+	group.remove(groupOrdinal)
+	one := &footer{top: thriftValue{kind: thriftStruct}, groups: [][]byte{group.append(nil)}}
+	for i, id := range f.footer.top.ids {
+		one.top.set(id, f.footer.top.kids[i])
+	}
+	one.top.set(footerRows, thriftInt(thriftI64, group.integer(groupRows, 0)))
+	end := one.append(nil)
+	end = binary.LittleEndian.AppendUint32(end, uint32(len(end)))
+	end = append(end, magic...)
+	return openLibrary(&overlay{f.file, f.footer.start, end}, f.footer.start+int64(len(end)))
+}

@@ -1,0 +1,339 @@
+package operators
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"microrisk/engine/contingency"
+)
+
+// Options of a run. The zero value is good.
+type Options struct {
+	Allocator memory.Allocator // nil: Go's
+	Workers   int              // 0: GOMAXPROCS
+	Batch     int              // rows a batch, 0: the source's choice
+	Memory    int64            // bytes that tables may take, 0: no limit
+	Seed      uint64
+	Logger    *slog.Logger                          // nil: none
+	Count     string                                // the column that says how many records a row stands for, "" for one each
+	Progress  func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
+	// Finish is called when all operators are fitted and all rows written, before the sink commits: it gives the metadata for the
+	// sink, or an error that stops the run.
+	Finish func(*Report) (map[string]string, error)
+}
+
+// A Report tells what a run saw.
+type Report struct {
+	Rows      int64            // of the source
+	Written   int64            // rows of the output
+	Operators []OperatorReport // one an operator with a summary, in order
+	Warnings  []string
+	Riskiest  []RiskyRow // the five records with the highest scores of the first operator that ranks, by score, then place
+}
+
+// An OperatorReport is the summary of a fitted operator.
+type OperatorReport struct {
+	Name    string // the prefix of its columns
+	Summary any
+}
+
+// A RiskyRow is one of the records with the highest scores.
+type RiskyRow struct {
+	Input     int   // index of the input
+	Row       int64 // in that input, from 0
+	Score     float64
+	Frequency int64
+}
+
+// riskiest is how many records a report names.
+const riskiest = 5
+
+// A run is one execution of a chain.
+type run struct {
+	chain   *Chain
+	o       Options
+	parts   []Part
+	env     Env
+	fitted  []Fitted // by step
+	tables  map[string]*contingency.Table
+	domains map[string]*domain
+	finals  map[string][][]uint32 // final codes by table, variable and provisional code
+	ranked  int                   // the step that Report.Riskiest is about, -1 for none
+	report  Report
+	mu      sync.Mutex // guards report.Warnings, domains
+	rows    int64
+}
+
+// Run reads source, fits the operators, and writes to sink (nil: nothing is written, the operators are only fitted).
+func (c *Chain) Run(ctx context.Context, source Source, sink Sink, o Options) (*Report, error) {
+	if sink != nil {
+		defer sink.Abort()
+	}
+	r, err := c.start(ctx, source, o)
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; n <= c.stages; n++ {
+		if err := r.count(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	if sink != nil {
+		if err := r.write(ctx, sink); err != nil {
+			return nil, err
+		}
+	}
+	var metadata map[string]string
+	if o.Finish != nil {
+		if metadata, err = o.Finish(&r.report); err != nil {
+			return nil, err
+		}
+	}
+	if sink != nil {
+		if err := sink.Commit(ctx, metadata); err != nil {
+			return nil, err
+		}
+	}
+	return &r.report, nil
+}
+
+func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, error) {
+	o.Workers = max(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), 1)
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	parts, err := source.Parts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		chain: c, o: o, parts: parts, fitted: make([]Fitted, len(c.steps)), ranked: -1,
+		tables: map[string]*contingency.Table{}, domains: map[string]*domain{}, finals: map[string][][]uint32{},
+	}
+	for _, p := range parts {
+		r.rows += p.Rows()
+	}
+	r.report.Rows = r.rows
+	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(message string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.report.Warnings = append(r.report.Warnings, message)
+		o.Logger.Warn(message)
+	}}
+	return r, nil
+}
+
+// count makes the tables of a stage in one scan and fits the operators that need them.
+func (r *run) count(ctx context.Context, n int) error {
+	s, err := r.chain.plan(n, nil, r.o.Count)
+	if err != nil {
+		return err
+	}
+	name := "counting"
+	if r.chain.stages > 1 {
+		name = fmt.Sprintf("counting, stage %d of %d", n, r.chain.stages)
+	}
+	workers, err := r.scan(ctx, s, name, nil)
+	if err != nil {
+		return err
+	}
+	for _, i := range s.count {
+		st := &r.chain.steps[i]
+		tables := make([]*contingency.Table, len(st.tables))
+		for k, t := range st.tables {
+			if tables[k], err = r.table(t, workers); err != nil {
+				return fmt.Errorf("%s: %w", st.plan.Name, err)
+			}
+		}
+		if r.fitted[i], err = st.plan.Fit(ctx, tables, r.env); err != nil {
+			return fmt.Errorf("%s: %w", st.plan.Name, err)
+		}
+		if summary := r.fitted[i].Summary(); summary != nil {
+			r.report.Operators = append(r.report.Operators, OperatorReport{st.plan.Name, summary})
+		}
+		if _, ok := r.fitted[i].(Ranked); ok && (r.ranked < 0 || r.ranked > i) {
+			r.ranked = i
+		}
+	}
+	return nil
+}
+
+// write is the last scan.
+func (r *run) write(ctx context.Context, sink Sink) error {
+	reads, err := sink.Begin(ctx, r.parts, r.chain.Output())
+	if err != nil {
+		return err
+	}
+	s, err := r.chain.plan(r.chain.stages+1, reads, r.o.Count)
+	if err != nil {
+		return err
+	}
+	workers, err := r.scan(ctx, s, "writing", sink)
+	if err != nil {
+		return err
+	}
+	var top []RiskyRow
+	for _, w := range workers {
+		top = append(top, w.top...)
+	}
+	r.report.Riskiest = leading(top)
+	return nil
+}
+
+// scan takes all parts through a scan, on all workers.
+func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*worker, error) {
+	var next, done, written, held atomic.Int64
+	workers := make([]*worker, min(r.o.Workers, max(len(r.parts), 1)))
+	group, ctx := errgroup.WithContext(ctx)
+	r.o.Progress(name, 0, r.rows)
+	for i := range workers {
+		w := &worker{run: r, scan: s, mem: r.o.Allocator, counters: map[string]*contingency.Counter{}, coders: map[string][]*coder{}}
+		workers[i] = w
+		group.Go(func() error {
+			holds := int64(0)
+			for {
+				p := int(next.Add(1) - 1)
+				if p >= len(r.parts) {
+					return nil
+				}
+				err := w.takePart(ctx, p, sink, &written, func(rows int64) error {
+					r.o.Progress(name, done.Add(rows), r.rows)
+					holds, _ = w.held()-holds, held.Add(w.held()-holds)
+					return r.withinMemory(held.Load())
+				})
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	r.report.Written = written.Load()
+	return workers, err
+}
+
+// held is the memory of the worker's counters.
+func (w *worker) held() int64 {
+	var n int64
+	for _, c := range w.counters {
+		n += c.Bytes()
+	}
+	return n
+}
+
+func (r *run) withinMemory(held int64) error {
+	for _, t := range r.tables {
+		held += t.Bytes()
+	}
+	if r.o.Memory > 0 && held > r.o.Memory {
+		return fmt.Errorf("the tables of key combinations take more than the memory limit of %d bytes: allow more, or use fewer or coarser key variables", r.o.Memory)
+	}
+	return nil
+}
+
+// takePart reads a part and takes its batches through the scan. What goes wrong is told with the part's name.
+func (w *worker) takePart(ctx context.Context, p int, sink Sink, written *atomic.Int64, after func(rows int64) error) (err error) {
+	part := w.run.parts[p]
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("%s: internal error: %v", part, x)
+			w.run.o.Logger.Error("internal error", "part", part.String(), "panic", fmt.Sprint(x), "stack", stack())
+		}
+	}()
+	var out PartWriter
+	if sink != nil {
+		if out, err = sink.Part(ctx, p); err != nil {
+			return err
+		}
+	}
+	reader, err := part.Read(ctx, w.mem, w.scan.wants, w.run.o.Batch)
+	if err != nil {
+		return err
+	}
+	defer reader.Release()
+	w.part, w.offset = part, 0
+	for reader.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.takeBatch(ctx, reader.Record(), out, written); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+		if err := after(int64(w.rows)); err != nil {
+			return err
+		}
+	}
+	if err := reader.Err(); err != nil {
+		return err
+	}
+	if w.offset != part.Rows() {
+		return fmt.Errorf("%s: %d rows were read of %d", part, w.offset, part.Rows())
+	}
+	if out != nil {
+		return out.Close()
+	}
+	return nil
+}
+
+func (w *worker) takeBatch(ctx context.Context, batch arrow.Record, out PartWriter, written *atomic.Int64) error {
+	w.batch, w.rows = batch, int(batch.NumRows())
+	defer w.free()
+	if err := w.process(ctx); err != nil {
+		return err
+	}
+	if out != nil {
+		if err := w.writeBatch(out); err != nil {
+			return err
+		}
+		if w.keep != nil {
+			written.Add(int64(w.keep.Count()))
+		} else {
+			written.Add(int64(w.rows))
+		}
+	}
+	w.offset += int64(w.rows)
+	return nil
+}
+
+// leading are the riskiest records of a list.
+func leading(rows []RiskyRow) []RiskyRow {
+	slices.SortFunc(rows, func(a, b RiskyRow) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Input, b.Input), cmp.Compare(a.Row, b.Row))
+	})
+	return rows[:min(len(rows), riskiest)]
+}
+
+// rank keeps the riskiest records of the worker's batches.
+func (w *worker) rank(f Ranked, class []int64) {
+	for r, c := range class {
+		if c < 0 || w.keep != nil && !w.keep.Get(r) {
+			continue
+		}
+		score, frequency := f.Rank(c)
+		if !(score > 0) || len(w.top) >= riskiest && score < w.top[riskiest-1].Score {
+			continue
+		}
+		w.top = append(w.top, RiskyRow{w.part.Input(), w.row(r), score, frequency})
+		if len(w.top) >= 64 || len(w.top) <= riskiest {
+			w.top = leading(w.top)
+		}
+	}
+	w.top = leading(w.top)
+}

@@ -1,0 +1,371 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+)
+
+// A scan is one pass over the source: what is read, applied and counted in it.
+type scan struct {
+	chain  *Chain
+	number int // 1, 2, ... count; chain.stages+1 writes
+	final  bool
+	apply  []bool // steps to apply
+	count  []int  // steps whose tables are counted
+	wants  []Want
+	coded  map[int]int // position in a batch of an input column that is read coded
+	plain  map[int]int // and of one that is read as it is
+	sink   []int       // positions of the columns that the sink asked for
+	times  int         // position of the column with the number of records a row stands for, -1 for none
+}
+
+// plan works out what scan n needs, from the last step back to the first.
+func (c *Chain) plan(n int, sinkReads []string, times string) (*scan, error) {
+	s := &scan{chain: c, number: n, final: n > c.stages, apply: make([]bool, len(c.steps)), coded: map[int]int{}, plain: map[int]int{}, times: -1}
+	needed := map[int]bool{}
+	codedInputs, plainInputs := map[int]bool{}, map[int]bool{}
+	need := func(id int, coded bool) {
+		needed[id] = true
+		if c.columns[id].step >= 0 {
+			return
+		}
+		if coded && HasEquality(c.columns[id].field.Type) {
+			codedInputs[id] = true
+		} else {
+			plainInputs[id] = true
+		}
+	}
+	if s.final {
+		for _, id := range c.output {
+			if c.columns[id].step >= 0 {
+				need(id, true)
+			}
+		}
+	}
+	for i := len(c.steps) - 1; i >= 0; i-- {
+		st := &c.steps[i]
+		counted := st.fitted() && st.stage == n
+		if counted {
+			s.count = append([]int{i}, s.count...)
+		} else if st.stage < n {
+			s.apply[i] = st.plan.Filters && (s.final || len(s.count) > 0)
+			for _, id := range st.adds {
+				s.apply[i] = s.apply[i] || needed[id]
+			}
+			if s.final && st.fitted() {
+				s.apply[i] = true
+			}
+		}
+		if counted || s.apply[i] && st.fitted() {
+			for _, t := range st.tables {
+				for _, id := range t.keys {
+					need(id, true)
+				}
+				for _, id := range t.sums {
+					if counted {
+						need(id, false)
+					}
+				}
+			}
+		}
+		if s.apply[i] {
+			for _, id := range st.reads {
+				need(id, true)
+			}
+		}
+	}
+	for id := range c.columns {
+		if codedInputs[id] {
+			s.coded[id] = len(s.wants)
+			s.wants = append(s.wants, Want{c.columns[id].field.Name, true})
+		}
+		if plainInputs[id] {
+			s.plain[id] = len(s.wants)
+			s.wants = append(s.wants, Want{c.columns[id].field.Name, false})
+		}
+	}
+	for _, name := range sinkReads {
+		s.sink = append(s.sink, s.want(name))
+	}
+	if times != "" {
+		s.times = s.want(times)
+	}
+	return s, nil
+}
+
+// want is the position of an input column that is read as it is.
+func (s *scan) want(name string) int {
+	for i, w := range s.wants {
+		if w == (Want{Name: name}) {
+			return i
+		}
+	}
+	s.wants = append(s.wants, Want{Name: name})
+	return len(s.wants) - 1
+}
+
+// A worker takes batches through a scan. It belongs to one goroutine.
+type worker struct {
+	run      *run
+	scan     *scan
+	mem      memory.Allocator
+	counters map[string]*contingency.Counter
+	coders   map[string][]*coder // by table
+	top      []RiskyRow
+
+	// of the current batch
+	part    Part
+	offset  int64 // of its first row in the part
+	rows    int
+	batch   arrow.Record
+	made    map[int]arrow.Array // columns made by operators, and coded forms of them
+	class   map[string][]int64
+	active  *Bitmap // rows in the selection so far, nil for all
+	keep    *Bitmap // rows that stay in the output, nil for all
+	release []arrow.Array
+}
+
+// step takes the batch through all steps of the scan.
+func (w *worker) process(ctx context.Context) error {
+	w.made, w.class, w.active, w.keep = map[int]arrow.Array{}, map[string][]int64{}, nil, nil
+	c := w.scan.chain
+	next := 0
+	for i := range c.steps {
+		if next < len(w.scan.count) && w.scan.count[next] == i {
+			next++
+			for _, t := range c.steps[i].tables {
+				if err := w.countTable(t); err != nil {
+					return err
+				}
+			}
+		}
+		if w.scan.apply[i] {
+			if err := w.applyStep(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *worker) free() {
+	for _, a := range w.release {
+		a.Release()
+	}
+	w.release = w.release[:0]
+}
+
+// array gives a column of the batch, coded if its type has equality and coded is asked for.
+func (w *worker) array(id int, coded bool) (arrow.Array, error) {
+	col := w.scan.chain.columns[id]
+	if col.step < 0 {
+		if pos, ok := w.scan.coded[id]; ok && coded {
+			return w.batch.Column(pos), nil
+		}
+		return w.batch.Column(w.scan.plain[id]), nil
+	}
+	a, ok := w.made[id]
+	if !ok {
+		return nil, fmt.Errorf("column %q is not there yet", col.field.Name)
+	}
+	if !coded || !HasEquality(a.DataType()) || a.DataType().ID() == arrow.DICTIONARY {
+		return a, nil
+	}
+	d, err := Code(w.mem, a)
+	if err != nil {
+		return nil, err
+	}
+	w.release = append(w.release, d)
+	return d, nil
+}
+
+func (w *worker) applyStep(ctx context.Context, i int) error {
+	st := &w.scan.chain.steps[i]
+	rows := Rows{}
+	fields, arrays := make([]arrow.Field, len(st.reads)), make([]arrow.Array, len(st.reads))
+	for k, id := range st.reads {
+		a, err := w.array(id, true)
+		if err != nil {
+			return err
+		}
+		fields[k], arrays[k] = arrow.Field{Name: st.plan.Reads[k], Type: a.DataType(), Nullable: true}, a
+	}
+	rows.Batch = array.NewRecord(arrow.NewSchema(fields, nil), arrays, int64(w.rows))
+	defer rows.Batch.Release()
+	fitted := st.plan.Apply
+	if st.fitted() {
+		fitted = w.run.fitted[i]
+		for _, t := range st.tables {
+			class, err := w.lookup(i, t)
+			if err != nil {
+				return err
+			}
+			rows.Class = append(rows.Class, class)
+		}
+	}
+	columns, keep, err := fitted.Apply(ctx, w.mem, rows)
+	w.release = append(w.release, columns...)
+	if err != nil {
+		return err
+	}
+	for k, a := range columns {
+		if a.Len() != w.rows {
+			return fmt.Errorf("column %q has %d values for %d rows", st.plan.Adds[k].Name, a.Len(), w.rows)
+		}
+		w.made[st.adds[k]] = a
+	}
+	if keep != nil {
+		w.active = and(w.active, keep)
+		if !st.plan.KeepRows {
+			w.keep = and(w.keep, keep)
+		}
+	}
+	if w.run.ranked == i && w.scan.final {
+		w.rank(fitted.(Ranked), rows.Class[0])
+	}
+	return nil
+}
+
+func and(a, b *Bitmap) *Bitmap {
+	if a == nil {
+		return b
+	}
+	both := NewBitmap(a.n)
+	copy(both.bits, a.bits)
+	both.And(b)
+	return both
+}
+
+// columns gives a table's key variables in the batch.
+func (w *worker) columns(t tableRef) ([]contingency.Column, error) {
+	coders := w.coders[t.id]
+	if coders == nil {
+		coders = w.run.coders(t)
+		w.coders[t.id] = coders
+	}
+	cols := make([]contingency.Column, len(coders))
+	for v, id := range t.keys {
+		a, err := w.array(id, true)
+		if err != nil {
+			return nil, err
+		}
+		if cols[v], err = coders[v].column(a); err != nil {
+			return nil, err
+		}
+	}
+	return cols, nil
+}
+
+func (w *worker) countTable(t tableRef) error {
+	if w.class[t.id] != nil { // counted for another operator already
+		return nil
+	}
+	w.class[t.id] = []int64{}
+	counter := w.counters[t.id]
+	if counter == nil {
+		counter = contingency.NewCounter(len(t.keys), len(t.sums))
+		w.counters[t.id] = counter
+	}
+	cols, err := w.columns(t)
+	if err != nil {
+		return err
+	}
+	times, err := w.multiplicities()
+	if err != nil {
+		return err
+	}
+	sums := make([][]float64, len(t.sums))
+	for k, id := range t.sums {
+		a, err := w.array(id, false)
+		if err != nil {
+			return err
+		}
+		if sums[k], err = w.numbers(a, t.request.Sums[k]); err != nil {
+			return err
+		}
+	}
+	return counter.Add(w.rows, cols, times, sums)
+}
+
+// multiplicities says how many records each row stands for, 0 for those out of the selection; nil means 1 each.
+func (w *worker) multiplicities() ([]int64, error) {
+	if w.scan.times < 0 && w.active == nil {
+		return nil, nil
+	}
+	times := make([]int64, w.rows)
+	if w.scan.times < 0 {
+		for r := range times {
+			times[r] = 1
+		}
+	} else {
+		a, name := w.batch.Column(w.scan.times), w.scan.wants[w.scan.times].Name
+		for r := range times {
+			n, ok := integer(a, r)
+			if !ok || n < 0 {
+				return nil, fmt.Errorf("row %d: the count %q is %s: it must be a whole number, 0 or more", w.row(r), name, show(a, r))
+			}
+			times[r] = n
+		}
+	}
+	if w.active != nil {
+		for r := range times {
+			if !w.active.Get(r) {
+				times[r] = 0
+			}
+		}
+	}
+	return times, nil
+}
+
+// numbers are the values of a column to be added up; a null counts as 0 unless it is a weight.
+func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) {
+	x := make([]float64, w.rows)
+	for r := range x {
+		if w.active != nil && !w.active.Get(r) {
+			continue
+		}
+		v, ok := number(a, r)
+		switch {
+		case sum.Weight && (!ok || !(v > 0) || math.IsInf(v, 1)):
+			return nil, fmt.Errorf("row %d: the weight %q is %s: a weight must be a finite number above 0", w.row(r), sum.Name, show(a, r))
+		case ok && (math.IsNaN(v) || math.IsInf(v, 0)):
+			return nil, fmt.Errorf("row %d: %q is %s: it cannot be added up", w.row(r), sum.Name, show(a, r))
+		}
+		x[r] = v
+	}
+	return x, nil
+}
+
+// row is the number in its input of row r of the batch.
+func (w *worker) row(r int) int64 { return w.part.FirstRow() + w.offset + int64(r) }
+
+// lookup finds the class of each row, -1 for those out of the selection.
+func (w *worker) lookup(step int, t tableRef) ([]int64, error) {
+	if class, ok := w.class[t.id]; ok {
+		return class, nil
+	}
+	cols, err := w.columns(t)
+	if err != nil {
+		return nil, err
+	}
+	class := make([]int64, w.rows)
+	if err := w.run.tables[t.id].Lookup(w.rows, cols, class); err != nil {
+		return nil, err
+	}
+	for r, c := range class {
+		if w.active != nil && !w.active.Get(r) {
+			class[r] = -1
+		} else if c < 0 && w.scan.times < 0 {
+			return nil, fmt.Errorf("row %d: its key was not there when the file was counted: the input has changed during the run", w.row(r))
+		}
+	}
+	w.class[t.id] = class
+	return class, nil
+}

@@ -1,0 +1,147 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
+	"microrisk/schemas"
+)
+
+// fit searches the table, and spreads DIS over the records.
+func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
+	t := tables[0]
+	r, err := uniques.Search(ctx, t, uniques.Options{
+		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
+		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force,
+		Progress: func(done, total int64) { env.Progress("searching", done, total) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := &sudaFitted{bound: b, result: r}
+	f.summary = b.summarise(t, r)
+	fraction, err := b.fraction(tables)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case b.Config.Threshold > 1:
+		env.Warn(fmt.Sprintf("%s: DIS is not defined with a threshold above 1: %s is null", b.prefix, schemas.Column(b.prefix, schemas.SudaDISIS)))
+	case fraction == 0:
+		env.Warn(fmt.Sprintf("%s: nothing is said of the sampling, so there is no DIS and %s is null: give sampling (fraction, population_size or weight)",
+			b.prefix, schemas.Column(b.prefix, schemas.SudaDISIS)))
+	default:
+		dis := uniques.DIS(fraction, r.Uniques, r.Doubles)
+		f.summary.DIS, f.summary.Fraction = &dis, &fraction
+		if f.disis, err = uniques.DISIS(r, t.Count, len(t.Variables), dis); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// fraction is the sampling fraction of the table's records, 0 if nothing is known.
+func (b *sudaBound) fraction(tables []*contingency.Table) (float64, error) {
+	s, n := b.Sampling, float64(tables[0].Records())
+	if s == nil || n == 0 {
+		return 0, nil
+	}
+	switch {
+	case s.Weight != "":
+		total := tables[1].SumOver(0, nil)
+		if total < n {
+			return 0, fmt.Errorf("the weights %q add up to %g, less than the %d records: sampling weights say how many people a record stands for", s.Weight, total, tables[0].Records())
+		}
+		return n / total, nil
+	case s.PopulationSize != 0:
+		if float64(s.PopulationSize) < n {
+			return 0, fmt.Errorf("the population size %d is less than the %d records of the sample", s.PopulationSize, tables[0].Records())
+		}
+		return n / float64(s.PopulationSize), nil
+	}
+	if !(s.Fraction > 0 && s.Fraction <= 1) {
+		return 0, fmt.Errorf("the sampling fraction is %g: it must be above 0 and at most 1", s.Fraction)
+	}
+	return s.Fraction, nil
+}
+
+// summarise makes the summary, DIS left out.
+func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.SudaSummary {
+	k := len(t.Variables)
+	s := &schemas.SudaSummary{
+		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: max(b.Config.Threshold, 1), Records: r.Records,
+		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: []int64{},
+		Variables: []schemas.Blame{}, Categories: []schemas.CategoryBlame{},
+	}
+	if s.Score == "" {
+		s.Score = schemas.ScoreLattice
+	}
+	if b.Config.MaxSize > 0 && b.Config.MaxSize < k {
+		s.MaxSize, s.Complete = b.Config.MaxSize, false
+	}
+	for i := range t.Classes() {
+		if r.Count[i] == 0 {
+			continue
+		}
+		n := t.Count(i)
+		s.MSUs += int64(r.Count[i]) * n
+		if int(r.MinSize[i]) < k {
+			s.SpecialUniques += n
+		}
+	}
+	for v, variable := range t.Variables {
+		s.Variables = append(s.Variables, schemas.Blame{Name: variable.Name, Score: r.Variables[v], Share: percent(r.Variables[v], r.FileScore)})
+		for c, score := range r.Categories[v] {
+			if score == 0 {
+				continue
+			}
+			blame := schemas.CategoryBlame{Variable: variable.Name, Score: score, Share: percent(score, r.FileScore), ShareWithin: percent(score, r.Variables[v])}
+			if c < len(variable.Categories) {
+				blame.Category = &variable.Categories[c]
+			}
+			s.Categories = append(s.Categories, blame)
+		}
+	}
+	s.KeySummary = b.keySummary(t, r)
+	return s
+}
+
+// keySummary says what the table looks like under the operator's missing-value policies.
+func (b *sudaBound) keySummary(t *contingency.Table, r *uniques.Result) *schemas.KeySummary {
+	s := &schemas.KeySummary{Classes: int64(t.Classes()), SampleUniques: r.Uniques, Doubles: r.Doubles}
+	for v, variable := range t.Variables {
+		s.Variables = append(s.Variables, schemas.VariableSummary{
+			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(t, v),
+			Policy: b.policy(b.key, v), MissingCodes: b.key.Variables[v].MissingCodes,
+		})
+		if b.key.Variables[v].MissingCodes == nil {
+			s.Variables[v].MissingCodes = b.key.MissingCodes
+		}
+	}
+	return s
+}
+
+// missing is the number of records without a value of variable v.
+func missing(t *contingency.Table, v int) int64 {
+	var n int64
+	codes := make([]uint32, min(t.Classes(), 4096))
+	for from := 0; from < t.Classes(); from += len(codes) {
+		part := codes[:min(len(codes), t.Classes()-from)]
+		t.Codes(v, from, part)
+		for i, c := range part {
+			if c == t.Variables[v].Missing() {
+				n += t.Count(from + i)
+			}
+		}
+	}
+	return n
+}
+
+func percent(part, whole float64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * part / whole
+}

@@ -1,0 +1,126 @@
+package operators
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// Text is value i of an array as text: integers in decimal, decimals with their scale, ISO dates and times with as many digits
+// as the type has, strings and bytes as they are. Two values of one type that differ have texts that differ. A null has the text
+// of its column's zero value: ask IsNull first.
+func Text(a arrow.Array, i int) string {
+	switch a := a.(type) {
+	case *array.String:
+		return a.Value(i)
+	case *array.LargeString:
+		return a.Value(i)
+	case *array.Binary:
+		return string(a.Value(i))
+	case *array.LargeBinary:
+		return string(a.Value(i))
+	case *array.FixedSizeBinary:
+		return string(a.Value(i))
+	case *array.Boolean:
+		return strconv.FormatBool(a.Value(i))
+	case *array.Int8:
+		return strconv.FormatInt(int64(a.Value(i)), 10)
+	case *array.Int16:
+		return strconv.FormatInt(int64(a.Value(i)), 10)
+	case *array.Int32:
+		return strconv.FormatInt(int64(a.Value(i)), 10)
+	case *array.Int64:
+		return strconv.FormatInt(a.Value(i), 10)
+	case *array.Uint8:
+		return strconv.FormatUint(uint64(a.Value(i)), 10)
+	case *array.Uint16:
+		return strconv.FormatUint(uint64(a.Value(i)), 10)
+	case *array.Uint32:
+		return strconv.FormatUint(uint64(a.Value(i)), 10)
+	case *array.Uint64:
+		return strconv.FormatUint(a.Value(i), 10)
+	case *array.Float32:
+		return strconv.FormatFloat(float64(a.Value(i)), 'g', -1, 32)
+	case *array.Float64:
+		return strconv.FormatFloat(a.Value(i), 'g', -1, 64)
+	case *array.Decimal128:
+		return a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale)
+	case *array.Decimal256:
+		return a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale)
+	case *array.Date32:
+		return a.Value(i).ToTime().Format(time.DateOnly)
+	case *array.Date64:
+		return a.Value(i).ToTime().Format("2006-01-02")
+	case *array.Time32:
+		t := a.DataType().(*arrow.Time32Type)
+		return a.Value(i).ToTime(t.Unit).Format("15:04:05" + fraction(t.Unit))
+	case *array.Time64:
+		t := a.DataType().(*arrow.Time64Type)
+		return a.Value(i).ToTime(t.Unit).Format("15:04:05" + fraction(t.Unit))
+	case *array.Timestamp:
+		t := a.DataType().(*arrow.TimestampType)
+		layout := "2006-01-02T15:04:05" + fraction(t.Unit)
+		if t.TimeZone != "" {
+			layout += "Z"
+		}
+		return a.Value(i).ToTime(t.Unit).Format(layout)
+	case *array.Dictionary:
+		return Text(a.Dictionary(), a.GetValueIndex(i))
+	}
+	return a.ValueStr(i)
+}
+
+func fraction(u arrow.TimeUnit) string {
+	return [...]string{arrow.Second: "", arrow.Millisecond: ".000", arrow.Microsecond: ".000000", arrow.Nanosecond: ".000000000"}[u]
+}
+
+// isInteger reports whether values of the type are whole numbers.
+func isInteger(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) }
+
+// isNumber reports whether values of the type are numbers.
+func isNumber(t arrow.DataType) bool {
+	return isInteger(t) || arrow.IsFloating(t.ID()) || arrow.IsDecimal(t.ID())
+}
+
+// isText reports whether values of the type are text.
+func isText(t arrow.DataType) bool {
+	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING
+}
+
+func valueType(t arrow.DataType) arrow.DataType {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		return d.ValueType
+	}
+	return t
+}
+
+// compareText orders the texts of two values of the type by value: numbers as numbers, everything else by its bytes, which for
+// dates and times is their order too.
+func compareText(t arrow.DataType) func(a, b string) int {
+	if t = valueType(t); !isInteger(t) && !arrow.IsDecimal(t.ID()) {
+		return cmp.Compare[string]
+	}
+	return compareDecimals
+}
+
+// compareDecimals compares decimal numerals without exponents, exactly and of any length.
+func compareDecimals(a, b string) int {
+	negative := strings.HasPrefix(a, "-")
+	if negative != strings.HasPrefix(b, "-") {
+		if negative {
+			return -1
+		}
+		return 1
+	}
+	if negative {
+		a, b = b[1:], a[1:]
+	}
+	wholeA, restA, _ := strings.Cut(a, ".")
+	wholeB, restB, _ := strings.Cut(b, ".")
+	wholeA, wholeB = strings.TrimLeft(wholeA, "0"), strings.TrimLeft(wholeB, "0")
+	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), cmp.Compare(wholeA, wholeB), cmp.Compare(strings.TrimRight(restA, "0"), strings.TrimRight(restB, "0")))
+}

@@ -1,0 +1,180 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"microrisk/schemas"
+)
+
+// The kinds of files, as the spec's format names them.
+const (
+	parquetKind = "parquet"
+	arrowKind   = "arrow"
+	csvKind     = "csv"
+)
+
+var endings = map[string]string{
+	".parquet": parquetKind, ".pq": parquetKind,
+	".arrow": arrowKind, ".feather": arrowKind, ".ipc": arrowKind,
+	".csv": csvKind,
+}
+
+// kindOf is the kind that a file's name tells, "" if it does not.
+func kindOf(path string) string { return endings[strings.ToLower(filepath.Ext(path))] }
+
+// inputs are the files to be read, in order.
+type inputs struct {
+	paths      []string
+	kind       string
+	stdin      bool
+	partitions []string // names of NAME=value folders on the way to them, which are not columns
+}
+
+// resolve finds the files that a source names. Folders are read in the order of their files' names; of the folders in them only
+// those named NAME=value are entered.
+func resolve(s schemas.Source) (*inputs, error) {
+	named := s.Path
+	if s.Table != "" {
+		named = []string{s.Table}
+	}
+	if slices.Equal(named, []string{"-"}) {
+		if s.Format != "" && s.Format != arrowKind {
+			return nil, wrong(fmt.Errorf("standard input is read as an Arrow IPC stream, not as %s; name a file instead", s.Format))
+		}
+		return &inputs{paths: []string{"-"}, kind: arrowKind, stdin: true}, nil
+	}
+	in := &inputs{kind: s.Format}
+	for _, path := range named {
+		if err := in.add(path, s.Format); err != nil {
+			return nil, err
+		}
+	}
+	return in, in.check(s.Format)
+}
+
+// add appends what one path of a source names.
+func (in *inputs) add(path, format string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return in.addFolder(path, format)
+	case err == nil:
+		in.paths = append(in.paths, path)
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+		matches, err := filepath.Glob(path)
+		if err != nil {
+			return wrong(fmt.Errorf("%s is no pattern: %w", path, err))
+		}
+		if len(matches) == 0 {
+			return fmt.Errorf("no file fits the pattern %s", path)
+		}
+		for _, m := range matches {
+			if err := in.add(m, format); err != nil {
+				return err
+			}
+		}
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist%s", path, beside(path))
+	}
+	return fmt.Errorf("cannot read %s: %w", path, pathReason(err))
+}
+
+// beside suggests the file that a mistyped path most likely means.
+func beside(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	if n := schemas.Nearest(filepath.Base(path), names); n != "" {
+		return fmt.Sprintf("; did you mean %s?", filepath.Join(filepath.Dir(path), n))
+	}
+	return ""
+}
+
+func pathReason(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+func (in *inputs) addFolder(folder, format string) error {
+	before := len(in.paths)
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", path, pathReason(err))
+		}
+		name := e.Name()
+		if e.IsDir() {
+			if path == folder {
+				return nil
+			}
+			column, _, is := strings.Cut(name, "=")
+			if !is {
+				return fs.SkipDir
+			}
+			if !slices.Contains(in.partitions, column) {
+				in.partitions = append(in.partitions, column)
+			}
+			return nil
+		}
+		// Names that begin like these are what other programs leave beside their data.
+		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+			return nil
+		}
+		if kind := kindOf(name); kind != "" && (format == "" || kind == format) {
+			in.paths = append(in.paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(in.paths) == before {
+		return fmt.Errorf("the folder %s has no data files; they are known by the endings .parquet, .arrow and .csv", folder)
+	}
+	return nil
+}
+
+// check finds the one kind of all inputs, and refuses a file that is named twice.
+func (in *inputs) check(format string) error {
+	first := map[string]string{}
+	for _, path := range in.paths {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", path, pathReason(err))
+		}
+		if other, twice := first[real]; twice {
+			return wrong(fmt.Errorf("%s and %s are the same file; each input is read once", other, path))
+		}
+		first[real] = path
+		if format != "" {
+			continue
+		}
+		kind := kindOf(path)
+		if kind == "" {
+			return wrong(fmt.Errorf("cannot tell the format of %s by its name; endings are .parquet, .arrow and .csv, or say source: {format: ...}", path))
+		}
+		if in.kind != "" && kind != in.kind {
+			return wrong(fmt.Errorf("%s and %s are of different kinds (%s, %s); read them in separate runs", in.paths[0], path, in.kind, kind))
+		}
+		in.kind = kind
+	}
+	return nil
+}

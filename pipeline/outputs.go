@@ -1,0 +1,117 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"microrisk/schemas"
+)
+
+// outputs are the files to be written: none, one for each input, or one for all.
+type outputs struct {
+	paths  []string
+	kind   string
+	stdout bool
+}
+
+// destine finds out where the rows of the inputs go, and that they can go there, before any work is done.
+func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
+	out := &outputs{kind: s.Sink.Format}
+	switch s.Sink.Path {
+	case "":
+	case "-":
+		if out.kind != "" && out.kind != arrowKind {
+			return nil, wrong(fmt.Errorf("standard output is written as an Arrow IPC stream, not as %s; name a file instead", out.kind))
+		}
+		out.kind, out.stdout = arrowKind, true
+	default:
+		if err := out.files(s.Sink.Path, in); err != nil {
+			return nil, err
+		}
+	}
+	written := out.paths
+	if s.Summary != "" && s.Summary != "-" {
+		written = append(written[:len(written):len(written)], s.Summary)
+	}
+	return out, writable(written, in)
+}
+
+// files names the output files, by a folder for one output an input, or by a file.
+func (out *outputs) files(path string, in *inputs) error {
+	info, err := os.Stat(path)
+	folder := err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) || strings.HasSuffix(path, "/")
+	if !folder && len(in.paths) > 1 && kindOf(path) == "" {
+		if err == nil {
+			return wrong(fmt.Errorf("%s is a file; %d inputs are written to a folder, or to one file whose name tells its format", path, len(in.paths)))
+		}
+		folder = true
+	}
+	if !folder {
+		if out.kind == "" {
+			out.kind = kindOf(path)
+		}
+		if out.kind == "" {
+			return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv, or say sink: {format: ...}", path))
+		}
+		out.paths = []string{path}
+		return nil
+	}
+	if in.stdin {
+		return wrong(fmt.Errorf("%s is a folder, and standard input has no name of its own; name an output file", path))
+	}
+	if out.kind == "" {
+		out.kind = in.kind
+	}
+	from := map[string]string{}
+	for _, p := range in.paths {
+		name := filepath.Base(p)
+		if kindOf(name) != out.kind {
+			name = strings.TrimSuffix(name, filepath.Ext(name)) + "." + out.kind
+		}
+		if other, clash := from[name]; clash {
+			return wrong(fmt.Errorf("%s and %s would both be written to %s; write them in separate runs, or to one file", other, p, filepath.Join(path, name)))
+		}
+		from[name] = p
+		out.paths = append(out.paths, filepath.Join(path, name))
+	}
+	return nil
+}
+
+// writable refuses to write over an input, and in folders where nothing can be written.
+func writable(paths []string, in *inputs) error {
+	read := make([]os.FileInfo, len(in.paths))
+	for i, p := range in.paths {
+		if info, err := os.Stat(p); err == nil && !in.stdin {
+			read[i] = info
+		}
+	}
+	tried := map[string]bool{}
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err == nil && info.IsDir() {
+			return wrong(fmt.Errorf("cannot write %s: it is a folder", p))
+		}
+		for i, r := range read {
+			if err == nil && r != nil && os.SameFile(info, r) {
+				return wrong(fmt.Errorf("the output %s is the input %s; give the output another name", p, in.paths[i]))
+			}
+		}
+		dir := filepath.Dir(p)
+		if tried[dir] {
+			continue
+		}
+		tried[dir] = true
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("cannot write %s: the folder %s does not exist; create it first", p, dir)
+		}
+		probe, err := os.CreateTemp(dir, ".microrisk-*")
+		if err != nil {
+			return fmt.Errorf("cannot write in the folder %s: %w", dir, pathReason(err))
+		}
+		probe.Close()
+		os.Remove(probe.Name())
+	}
+	return nil
+}

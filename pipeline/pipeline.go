@@ -1,0 +1,279 @@
+// Package pipeline runs a spec: it finds the inputs, binds the operators, counts, fits, annotates, and writes the outputs and the
+// summary document.
+//
+//	spec, err := schemas.Decode("census.yaml", text)
+//	outcome, err := pipeline.Run(ctx, spec, pipeline.Options{})
+//	for _, b := range outcome.Breaches {
+//		fmt.Println(b)
+//	}
+//
+// It knows no flags and no terminal; package command has those.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"microrisk/operators"
+	"microrisk/operators/atomicfile"
+	"microrisk/schemas"
+)
+
+// DefaultSeed is the seed of a run that is given none.
+const DefaultSeed = 1
+
+// Options of a run. The zero value is good.
+type Options struct {
+	Workers int    // 0: GOMAXPROCS
+	Memory  int64  // bytes that tables may take; 0: half of what the machine or its control group allows
+	TempDir string // for what does not fit in Memory; "": the system's
+	Seed    uint64 // 0: DefaultSeed
+	Batch   int    // rows a batch; 0: the reader's choice
+	Verify  bool   // decode every page of every column before any work
+	Logger  *slog.Logger
+	// Progress is called from several goroutines: rows of a scan, or the unit of a search.
+	Progress func(stage string, done, total int64)
+	Stdin    io.Reader // for the source "-"
+	Stdout   io.Writer // for the sink "-" and the summary "-"
+}
+
+func (o Options) withDefaults() Options {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory()
+	}
+	if o.Seed == 0 {
+		o.Seed = DefaultSeed
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Stdout == nil {
+		o.Stdout = io.Discard
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	return o
+}
+
+// An Outcome is what a run did.
+type Outcome struct {
+	Summary  *schemas.Summary
+	Inputs   []string
+	Outputs  []string // files written; "-" for standard output
+	Written  int64    // rows of the outputs
+	Riskiest []operators.RiskyRow
+	Breaches []Breach // limits that were passed; the outputs are written nevertheless
+}
+
+// A job is a spec that is ready to run.
+type job struct {
+	spec    *schemas.Spec
+	options Options
+	inputs  *inputs
+	outputs *outputs
+	source  source
+	chain   *operators.Chain
+}
+
+// Run does what the spec says. Outputs appear when they are complete, or not at all. Errors about the spec itself are those for
+// which IsSpec is true.
+func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, error) {
+	start := time.Now()
+	j, err := prepare(ctx, spec, options)
+	if err != nil {
+		return nil, err
+	}
+	defer j.source.Close()
+	if v, ok := j.source.(verifier); ok && j.options.Verify {
+		if err := v.Verify(ctx, j.options.Workers, j.stage("verifying")); err != nil {
+			return nil, err
+		}
+	}
+	sink, err := sinkTo(j.source, j.outputs, spec.Sink.Compression, j.chain.Filters(), j.options.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	if sink != nil {
+		defer sink.Abort()
+	}
+	summary, err := j.openSummary()
+	if err != nil {
+		return nil, err
+	}
+	defer summary.Abort()
+
+	var document *schemas.Summary
+	o := j.chainOptions()
+	o.Finish = func(r *operators.Report) (map[string]string, error) {
+		document = j.summarize(r)
+		footer, err := document.Footer()
+		return map[string]string{schemas.MetadataKey: string(footer)}, err
+	}
+	report, err := j.chain.Run(ctx, j.source, sink, o)
+	if err != nil {
+		return nil, err
+	}
+	if document == nil {
+		document = j.summarize(report)
+	}
+	document.Run = j.runSummary(start)
+	if err := summary.commit(document); err != nil {
+		return nil, err
+	}
+	outcome := &Outcome{Summary: document, Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Written: report.Written, Riskiest: report.Riskiest}
+	if j.outputs.stdout {
+		outcome.Outputs = []string{"-"}
+	}
+	outcome.Breaches = breaches(spec.Limits, document, report.Riskiest)
+	return outcome, nil
+}
+
+// prepare does all that can be done before the first row is read.
+func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	j := &job{spec: spec, options: options.withDefaults()}
+	var err error
+	if j.inputs, err = resolve(spec.Source); err != nil {
+		return nil, err
+	}
+	if j.outputs, err = destine(spec, j.inputs); err != nil {
+		return nil, err
+	}
+	if dir := j.options.TempDir; dir != "" {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, wrong(fmt.Errorf("the folder %s for temporary files does not exist; create it first", dir))
+		}
+	}
+	if j.source, err = open(ctx, spec.Source, j.inputs, j.options); err != nil {
+		return nil, err
+	}
+	if j.chain, err = j.bind(operatorsOf(spec)...); err != nil {
+		j.source.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// bind binds operators to the source, and explains unknown columns as well as it can.
+func (j *job) bind(list ...operators.Operator) (*operators.Chain, error) {
+	chain, err := operators.NewChain(j.source.Schema(), list...)
+	if err == nil {
+		return chain, nil
+	}
+	var unknown *operators.UnknownColumnError
+	if !errors.As(err, &unknown) {
+		return nil, wrong(err)
+	}
+	if slices.Contains(j.inputs.partitions, unknown.Column) {
+		return nil, wrong(fmt.Errorf("%s is in the names of folders (%s=...), which are not columns; write it into the files as a column", unknown.Column, unknown.Column))
+	}
+	if r, ok := j.source.(reasoner); ok {
+		if why := r.WhyNot(unknown.Column); why != nil {
+			return nil, wrong(why)
+		}
+	}
+	return nil, wrong(err)
+}
+
+// operatorsOf are the operators of a spec, in its order.
+func operatorsOf(s *schemas.Spec) []operators.Operator {
+	var list []operators.Operator
+	for _, o := range s.Operators {
+		for _, r := range o.Recode {
+			list = append(list, operators.Recode{Config: r})
+		}
+		if o.Select != nil {
+			list = append(list, operators.Select{Config: *o.Select})
+		}
+		if o.Suda != nil {
+			suda := operators.Suda{Config: *o.Suda, Shared: o.Suda.Key == nil, Sampling: s.Sampling}
+			switch {
+			case o.Suda.Key != nil:
+				suda.Key = *o.Suda.Key
+			case s.Key != nil:
+				suda.Key = *s.Key
+			}
+			list = append(list, suda)
+		}
+	}
+	return list
+}
+
+func (j *job) chainOptions() operators.Options {
+	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, Seed: j.options.Seed,
+		Logger: j.options.Logger, Progress: j.options.Progress}
+	if j.spec.Source.Table != "" {
+		o.Count = j.spec.Source.Count
+	}
+	return o
+}
+
+func (j *job) stage(name string) func(done, total int64) {
+	return func(done, total int64) { j.options.Progress(name, done, total) }
+}
+
+// A summaryFile is where the summary document goes; the zero value is nowhere.
+type summaryFile struct {
+	file *atomicfile.File
+	to   io.Writer
+}
+
+func (j *job) openSummary() (summaryFile, error) {
+	switch j.spec.Summary {
+	case "":
+		return summaryFile{}, nil
+	case "-":
+		return summaryFile{to: j.options.Stdout}, nil
+	}
+	f, err := atomicfile.Create(j.spec.Summary)
+	if err != nil {
+		return summaryFile{}, err
+	}
+	return summaryFile{file: f, to: f}, nil
+}
+
+// Abort leaves nothing behind of a summary that was not committed.
+func (s summaryFile) Abort() {
+	if s.file != nil {
+		s.file.Abort()
+	}
+}
+
+func (s summaryFile) commit(document *schemas.Summary) error {
+	if s.to == nil {
+		return nil
+	}
+	text, err := document.MarshalIndent()
+	if err != nil {
+		return fmt.Errorf("writing the summary: %w", err)
+	}
+	if _, err := s.to.Write(text); err != nil {
+		return fmt.Errorf("writing the summary: %w", pathReason(err))
+	}
+	if s.file != nil {
+		return s.file.Commit()
+	}
+	return nil
+}
+
+// partitionWarning says that folders named NAME=value are no columns; "" if there are none.
+func (in *inputs) partitionWarning() string {
+	if len(in.partitions) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("folders named %s=... were read; their names are not columns", strings.Join(in.partitions, "=..., "))
+}

@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// summarize makes the summary document, all but how the run went.
+func (j *job) summarize(r *operators.Report) *schemas.Summary {
+	s := &schemas.Summary{
+		SchemaVersion: schemas.Version,
+		Input:         j.source.Inputs(),
+		Rows:          r.Rows,
+		Operators:     map[string]any{},
+		Seed:          j.options.Seed,
+		Warnings:      append([]string{}, r.Warnings...),
+	}
+	if w := j.inputs.partitionWarning(); w != "" {
+		s.Warnings = append(s.Warnings, w)
+	}
+	for _, o := range r.Operators {
+		s.Operators[o.Name] = o.Summary
+	}
+	j.liftKey(s)
+	j.describeSample(s)
+	return s
+}
+
+// liftKey moves the description of the pipeline's own key from the first operator that used it to the document.
+func (j *job) liftKey(s *schemas.Summary) {
+	for _, o := range j.spec.Operators {
+		if o.Suda == nil || o.Suda.Key != nil || o.Suda.Missing != "" {
+			continue
+		}
+		suda, ok := s.Operators[o.Suda.ColumnPrefix()].(*schemas.SudaSummary)
+		if !ok || suda.KeySummary == nil {
+			continue
+		}
+		if s.Key == nil {
+			s.Key = suda.KeySummary
+		}
+		alone := *suda
+		alone.KeySummary = nil
+		s.Operators[o.Suda.ColumnPrefix()] = &alone
+	}
+}
+
+// describeSample says what the spec says of the sample, and what follows from it. A fraction that comes from weights or from the
+// population's size is the operators' business, as it depends on the records they count.
+func (j *job) describeSample(s *schemas.Summary) {
+	sampling := j.spec.Sampling
+	if sampling == nil {
+		return
+	}
+	s.Sampling.Weight = sampling.Weight
+	switch {
+	case sampling.Fraction > 0:
+		f := sampling.Fraction
+		s.Sampling.Fraction = &f
+	case sampling.PopulationSize > 0:
+		n := float64(sampling.PopulationSize)
+		s.Sampling.PopulationSize = &n
+	}
+	if s.Sampling.Fraction == nil {
+		if suda := firstSuda(j.spec, s); suda != nil {
+			s.Sampling.Fraction = suda.Fraction
+			if f := suda.Fraction; f != nil && s.Sampling.PopulationSize == nil && *f > 0 {
+				n := float64(suda.Records) / *f
+				s.Sampling.PopulationSize = &n
+			}
+		}
+	}
+}
+
+// firstSuda is the summary of the spec's first suda operator, nil if there is none.
+func firstSuda(spec *schemas.Spec, s *schemas.Summary) *schemas.SudaSummary {
+	for _, o := range spec.Operators {
+		if o.Suda == nil {
+			continue
+		}
+		if suda, ok := s.Operators[o.Suda.ColumnPrefix()].(*schemas.SudaSummary); ok {
+			return suda
+		}
+	}
+	return nil
+}
+
+func (j *job) runSummary(start time.Time) *schemas.RunSummary {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	return &schemas.RunSummary{
+		ElapsedSeconds:  time.Since(start).Seconds(),
+		PeakMemoryBytes: peakMemory(),
+		Workers:         j.options.Workers,
+		MemoryLimit:     j.options.Memory,
+		Host:            host,
+	}
+}
+
+// A Breach is a limit that a figure has passed.
+type Breach struct {
+	Limit    string
+	Operator string // prefix of the operator whose figure it is, "" for the pipeline's key
+	Value    float64
+	Allowed  float64
+}
+
+func (b Breach) String() string {
+	of := ""
+	if b.Operator != "" {
+		of = " of " + b.Operator
+	}
+	return fmt.Sprintf("limit breached: %s%s is %s, at most %s is allowed", b.Limit, of, plainNumber(b.Value), plainNumber(b.Allowed))
+}
+
+func plainNumber(v float64) string {
+	if v == float64(int64(v)) {
+		return fmt.Sprint(int64(v))
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,85 @@
+package schemas
+
+// Frequency is the column with the sample frequency f of a record's key. It is written once for the pipeline's key; an operator
+// with a key of its own prefixes it.
+const Frequency = "sample_frequency"
+
+// SudaPrefix starts the names of suda's columns unless the spec says otherwise.
+const SudaPrefix = "suda"
+
+// Names of suda's columns, without the prefix.
+const (
+	SudaScore      = "score"
+	SudaIS         = "is"
+	SudaDISIS      = "dis_is"
+	SudaMSUCount   = "msu_count"
+	SudaMSUMinSize = "msu_min_size"
+	SudaMSUs       = "msus"
+	SudaShare      = "share" // followed by the variable: share_AGE
+)
+
+// MetadataKey is the key of the summary in a file's own metadata.
+const MetadataKey = "microrisk"
+
+// Column is the name of an operator's column: the prefix, an underscore, the name.
+func Column(prefix, name string) string { return prefix + "_" + name }
+
+// ShareColumn is the name of the column with a variable's share of the records' score.
+func ShareColumn(prefix, variable string) string {
+	return Column(prefix, SudaShare) + "_" + variable
+}
+
+// A ColumnType is the type of a column that microrisk writes.
+type ColumnType string
+
+// The types of columns.
+const (
+	Int64      ColumnType = "int64"
+	Int32      ColumnType = "int32"
+	Double     ColumnType = "double"
+	StringSets ColumnType = "list<list<string>>"
+)
+
+// A ColumnInfo is a column as it is written.
+type ColumnInfo struct {
+	Name        string
+	Type        ColumnType
+	Description string
+}
+
+// SudaColumns are the columns that suda writes, in order. shared says that the key is the pipeline's own, variables are the key
+// variables.
+func SudaColumns(s Suda, shared bool, variables []string) []ColumnInfo {
+	prefix := s.ColumnPrefix()
+	frequency := Frequency
+	if !shared {
+		frequency = Column(prefix, Frequency)
+	}
+	columns := []ColumnInfo{
+		{frequency, Int64, "f: records of the sample with the same key, this one included"},
+		{Column(prefix, SudaScore), Double, "SUDA score, summed over the record's minimal sample uniques; 0 if it has none"},
+		{Column(prefix, SudaIS), Double, "intermediate SUDA metric: sum of (K-s)! over the record's minimal sample uniques; 0 if it has none"},
+		{Column(prefix, SudaDISIS), Double, "DIS-IS estimate of Pr(correct match given unique match); null without a minimal sample unique"},
+		{Column(prefix, SudaMSUCount), Int32, "number of minimal sample uniques of the record"},
+		{Column(prefix, SudaMSUMinSize), Int32, "size of the record's smallest minimal sample unique; null if it has none"},
+	}
+	if s.MSUs {
+		columns = append(columns, ColumnInfo{Column(prefix, SudaMSUs), StringSets,
+			"minimal sample uniques as names of key variables, by size, then in key order"})
+	}
+	if s.Contributions {
+		for _, v := range variables {
+			columns = append(columns, ColumnInfo{ShareColumn(prefix, v), Double,
+				"share of " + v + " in the record's score, percent; null where the score is 0"})
+		}
+	}
+	return columns
+}
+
+// ColumnPrefix is what the names of the operator's columns start with.
+func (s Suda) ColumnPrefix() string {
+	if s.Prefix != "" {
+		return s.Prefix
+	}
+	return SudaPrefix
+}

@@ -1,0 +1,171 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A spec is a page of text; larger or deeper ones are mistakes, and the parser's recursion must have an end.
+const (
+	maxSpecBytes = 1 << 20
+	maxSpecDepth = 64
+)
+
+// parse gives the root of the only document of a YAML text.
+func parse(text []byte) (root ast.Node, problem *Problem) {
+	defer func() {
+		// The library is made for trusted text.
+		if r := recover(); r != nil {
+			root, problem = nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec cannot be parsed as YAML: %v", r)}
+		}
+	}()
+	if len(text) > maxSpecBytes {
+		return nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has %d bytes; at most %d are read", len(text), maxSpecBytes)}
+	}
+	tokens := lexer.Tokenize(string(text))
+	if problem := depth(tokens); problem != nil {
+		return nil, problem
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		return nil, syntax(err)
+	}
+	var docs []ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body != nil && doc.Body.Type() != ast.CommentType {
+			docs = append(docs, doc.Body)
+		}
+	}
+	switch len(docs) {
+	case 0:
+		return nil, &Problem{Line: 1, Column: 1, Message: "the spec is empty; it needs at least version, source, key and operators"}
+	case 1:
+		return docs[0], nil
+	}
+	at := position(docs[1])
+	return nil, &Problem{Line: at.line, Column: at.column, Message: "a spec is one YAML document; a second one starts here"}
+}
+
+// depth finds nesting that no spec has before the parser recurses into it.
+func depth(tokens token.Tokens) *Problem {
+	flow, entries, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			entries, line = 0, t.Position.Line
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+			entries++
+		case token.MappingValueType:
+			if flow == 0 {
+				entries++
+			}
+		}
+		if flow > maxSpecDepth || entries > maxSpecDepth || t.Position.IndentNum > 16*maxSpecDepth {
+			return &Problem{Line: t.Position.Line, Column: t.Position.Column, Message: "values are nested too deeply for a spec"}
+		}
+	}
+	return nil
+}
+
+// syntax tells in one line what the parser did not understand.
+func syntax(err error) *Problem {
+	p := &Problem{Line: 1, Column: 1, Message: "the spec is not YAML: " + firstLine(err.Error())}
+	var at yaml.Error
+	if errors.As(err, &at) {
+		p.Message = "the spec is not YAML: " + firstLine(at.GetMessage())
+		if t := at.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	return p
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// position is where a node starts.
+func position(n ast.Node) place {
+	switch m := n.(type) {
+	case nil:
+		return place{1, 1}
+	case *ast.MappingNode:
+		if !m.IsFlowStyle && len(m.Values) > 0 {
+			return position(m.Values[0].Key)
+		}
+	case *ast.MappingValueNode:
+		return position(m.Key)
+	}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		return place{t.Position.Line, t.Position.Column}
+	}
+	return place{1, 1}
+}
+
+// scalarText is a scalar as it is written, without quotes; false for null and for what is no scalar.
+func scalarText(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// keyText is the text of a mapping's key.
+func keyText(n ast.MapKeyNode) (string, bool) {
+	if k, ok := n.(*ast.MappingKeyNode); ok {
+		return scalarText(k.Value)
+	}
+	if n.IsMergeKey() {
+		return "<<", false
+	}
+	if _, ok := n.(*ast.NullNode); ok {
+		return "null", false
+	}
+	return scalarText(n)
+}
+
+func isNull(n ast.Node) bool {
+	_, ok := n.(*ast.NullNode)
+	return n == nil || ok
+}
+
+// describe says what a node is, for messages.
+func describe(n ast.Node) string {
+	if text, ok := scalarText(n); ok {
+		if len(text) > 40 {
+			text = text[:40] + "..."
+		}
+		return fmt.Sprintf("%q", text)
+	}
+	switch n.(type) {
+	case nil, *ast.NullNode:
+		return "nothing"
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.AnchorNode, *ast.AliasNode:
+		return "an anchor or alias (write the value out)"
+	case *ast.TagNode:
+		return "a tagged value (leave the tag out)"
+	}
+	return "this"
+}
