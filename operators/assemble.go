@@ -194,6 +194,7 @@ type valueBuilder[T any] interface {
 }
 
 type valueArray[T any] interface {
+	Len() int
 	IsNull(int) bool
 	Value(int) T
 }

@@ -54,7 +54,10 @@ func Text(a arrow.Array, i int) string {
 	case *array.Date32:
 		return a.Value(i).ToTime().Format(time.DateOnly)
 	case *array.Date64:
-		return a.Value(i).ToTime().Format("2006-01-02")
+		if a.Value(i)%86_400_000 != 0 { // a date that is none; it must differ from the one that is
+			return a.Value(i).ToTime().Format("2006-01-02T15:04:05.000")
+		}
+		return a.Value(i).ToTime().Format(time.DateOnly)
 	case *array.Time32:
 		t := a.DataType().(*arrow.Time32Type)
 		return a.Value(i).ToTime(t.Unit).Format("15:04:05" + fraction(t.Unit))

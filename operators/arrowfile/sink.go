@@ -2,7 +2,6 @@ package arrowfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -170,13 +169,13 @@ func (s *Sink) Commit(context.Context, map[string]string) error {
 			return fmt.Errorf("completing %s: %w", t, err)
 		}
 	}
-	var errs []error
+	var files []*atomicfile.File
 	for _, t := range s.targets {
 		if t.file != nil {
-			errs = append(errs, t.file.Commit())
+			files = append(files, t.file)
 		}
 	}
-	return errors.Join(errs...)
+	return atomicfile.Commit(files...)
 }
 
 // Abort is a Sink's.

@@ -30,10 +30,10 @@ type Source struct {
 }
 
 // NewSource opens Arrow IPC files. Columns that not all of them have, or not with the same type, are not in the schema.
-func NewSource(ctx context.Context, paths []string, _ Options) (*Source, error) {
+func NewSource(_ context.Context, paths []string, _ Options) (*Source, error) {
 	s := &Source{}
 	for i, path := range paths {
-		f, err := open(ctx, path, i)
+		f, err := open(path, i)
 		if err != nil {
 			s.Close()
 			return nil, err
@@ -134,7 +134,7 @@ type file struct {
 	all  []*ipc.FileReader
 }
 
-func open(ctx context.Context, path string, input int) (*file, error) {
+func open(path string, input int) (*file, error) {
 	h, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +143,7 @@ func open(ctx context.Context, path string, input int) (*file, error) {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, errors.Unwrap(err))
 	}
 	f := &file{path: path, input: input, f: h}
-	if err := f.measure(ctx); err != nil {
+	if err := f.measure(); err != nil {
 		h.Close()
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func open(ctx context.Context, path string, input int) (*file, error) {
 }
 
 // measure reads the schema and the number of rows of each record batch.
-func (f *file) measure(ctx context.Context) error {
+func (f *file) measure() error {
 	var magic [6]byte
 	if _, err := f.f.ReadAt(magic[:], 0); err != nil || string(magic[:]) != "ARROW1" {
 		switch {
@@ -164,19 +164,15 @@ func (f *file) measure(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s is not an Arrow IPC file", f.path)
 	}
+	info, err := f.f.Stat()
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", f.path, err)
+	}
+	if f.rows, err = scanFile(f.f, info.Size()); err != nil {
+		return fmt.Errorf("%s is broken: %w", f.path, err)
+	}
 	return f.with(func(r *ipc.FileReader) error {
 		f.schema = r.Schema()
-		for n := range r.NumRecords() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rec, err := r.RecordAt(n)
-			if err != nil {
-				return fmt.Errorf("record batch %d: %w", n, err)
-			}
-			f.rows = append(f.rows, rec.NumRows())
-			rec.Release()
-		}
 		return nil
 	})
 }

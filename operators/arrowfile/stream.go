@@ -51,14 +51,15 @@ func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *Stre
 	if err := s.kind(); err != nil {
 		return nil, err
 	}
-	err = s.each(ctx, func(rec arrow.Record) error {
-		s.rows += rec.NumRows()
-		return nil
-	})
+	rows, ended, err := scanStream(s.spool.reader(), s.spool.size)
 	if err != nil {
+		return nil, fmt.Errorf("the Arrow stream on standard input is broken: %w", err)
+	}
+	s.rows = rows
+	if err := s.readSchema(); err != nil {
 		return nil, err
 	}
-	if !s.ended() && o.Logger != nil {
+	if !ended && o.Logger != nil {
 		o.Logger.Warn("the Arrow stream on standard input has no end marker: if its writer failed, rows are missing", "rows", s.rows)
 	}
 	return s, nil
@@ -90,17 +91,8 @@ func (s *StreamSource) kind() error {
 	return nil
 }
 
-// ended tells whether the stream has its end marker.
-func (s *StreamSource) ended() bool {
-	tail := make([]byte, 8)
-	if _, err := s.spool.reader().ReadAt(tail, s.spool.size-8); err != nil {
-		return false
-	}
-	return bytes.Equal(tail, []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}) || bytes.Equal(tail[4:], make([]byte, 4))
-}
-
-// each goes through the record batches. Panics of the library on broken streams become errors.
-func (s *StreamSource) each(ctx context.Context, do func(arrow.Record) error) (err error) {
+// readSchema reads the stream's schema. Panics of the library on broken streams become errors.
+func (s *StreamSource) readSchema() (err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			err = fmt.Errorf("the Arrow stream on standard input is broken: %v", x)
@@ -112,17 +104,6 @@ func (s *StreamSource) each(ctx context.Context, do func(arrow.Record) error) (e
 	}
 	defer r.Release()
 	s.schema = r.Schema()
-	for r.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := do(r.Record()); err != nil {
-			return err
-		}
-	}
-	if err := r.Err(); err != nil && err != io.EOF {
-		return fmt.Errorf("the Arrow stream on standard input is broken: %w", err)
-	}
 	return nil
 }
 

@@ -44,22 +44,39 @@ func Create(path string) (*File, error) {
 // Path is where the file will be.
 func (f *File) Path() string { return f.path }
 
-// Commit completes the file and puts it in place.
-func (f *File) Commit() error {
-	if f.done {
-		return nil
+// Commit completes the files and puts them in place; the first takes its place only when all are complete. After an error all
+// that are not in place are removed.
+func Commit(files ...*File) error {
+	for _, f := range files {
+		if f.done {
+			continue
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			abort(files)
+			return fmt.Errorf("completing %s: %w", f.path, reason(err))
+		}
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		f.Abort()
-		return fmt.Errorf("completing %s: %w", f.path, reason(err))
+	for _, f := range files {
+		if f.done {
+			continue
+		}
+		if err := os.Rename(f.Name(), f.path); err != nil {
+			abort(files)
+			return fmt.Errorf("putting %s in place: %w", f.path, reason(err))
+		}
+		f.done = true
 	}
-	if err := os.Rename(f.Name(), f.path); err != nil {
-		f.Abort()
-		return fmt.Errorf("putting %s in place: %w", f.path, reason(err))
-	}
-	f.done = true
 	return nil
 }
+
+func abort(files []*File) {
+	for _, f := range files {
+		f.Abort()
+	}
+}
+
+// Commit completes the file and puts it in place.
+func (f *File) Commit() error { return Commit(f) }
 
 // Abort removes what was written. After Commit it does nothing.
 func (f *File) Abort() {

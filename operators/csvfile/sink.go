@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -199,11 +198,7 @@ func (s *Sink) Commit(context.Context, map[string]string) error {
 			return fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
 		}
 	}
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.Commit())
-	}
-	return errors.Join(errs...)
+	return atomicfile.Commit(s.files...)
 }
 
 // Abort is a Sink's.

@@ -1,0 +1,207 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"microrisk/schemas"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The value of each record depends on nothing but the records: not on their order, the batches, or the number of workers.
+func TestSameValueForAnyOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 40).Draw(rt, "rows")
+		rows := make([]string, n)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("r%d %d %d %s", i, rapid.IntRange(8, 11).Draw(rt, "a"), rapid.IntRange(0, 2).Draw(rt, "b"), rapid.SampledFrom([]string{"x", "y", "_", "NA"}).Draw(rt, "c"))
+		}
+		k := key("a", "b", "c")
+		k.MissingCodes = []string{"NA"}
+		k.Missing = rapid.SampledFrom([]string{"category", "wildcard", "ignore", "drop"}).Draw(rt, "missing")
+		suda := Suda{Key: k, Shared: true, Config: schemas.Suda{Contributions: true, MSUs: true}, Sampling: &schemas.Sampling{Fraction: 0.1}}
+		run := func(rows []string, batch, workers int) []string {
+			out, _, err := table(t, memory.DefaultAllocator, lines(t, memory.DefaultAllocator, batch, "id a b c", rows...), Options{Workers: workers, Batch: rapid.IntRange(0, 4).Draw(rt, "batch")}, suda)
+			require.NoError(t, err)
+			slices.Sort(out[1:])
+			return out
+		}
+		want := run(rows, max(n, 1), 1)
+		shuffled := rapid.Permutation(rows).Draw(rt, "shuffled")
+		require.Equal(t, want, run(shuffled, rapid.IntRange(1, 10).Draw(rt, "part"), 2))
+	})
+}
+
+func typed(t *testing.T, mem memory.Allocator, fields []arrow.Field, json string) *Records {
+	t.Helper()
+	schema := arrow.NewSchema(fields, nil)
+	r, _, err := array.RecordFromJSON(mem, schema, strings.NewReader(json))
+	require.NoError(t, err)
+	defer r.Release()
+	reader, err := array.NewRecordReader(schema, []arrow.Record{r})
+	require.NoError(t, err)
+	defer reader.Release()
+	s, err := NewRecords(reader)
+	require.NoError(t, err)
+	t.Cleanup(s.Release)
+	return s
+}
+
+func TestTableAsSource(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	fields := []arrow.Field{{Name: "A", Type: arrow.PrimitiveTypes.Int16, Nullable: true}, {Name: "B", Type: arrow.FixedWidthTypes.Boolean}, {Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}
+	source := typed(t, mem, fields, `[{"A":1,"B":true,"n":1},{"A":1,"B":false,"n":5000000000},{"A":null,"B":true,"n":2},{"A":2,"B":true,"n":0}]`)
+	out, report, err := table(t, mem, source, Options{Count: "n"}, Suda{Key: key("A", "B"), Shared: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"1 true 1 1 0 1 _ 1 2",
+		"1 false 5000000000 5000000000 0 0 _ 0 _",
+		"_ true 2 2 0 0 _ 0 _",
+		"2 true 0 _ _ _ _ _ _",
+	}, out[1:])
+	require.Equal(t, int64(5000000003), report.Operators[0].Summary.(*schemas.SudaSummary).Records)
+	_, _, err = table(t, mem, typed(t, mem, fields, `[{"A":1,"B":true,"n":3},{"A":1,"B":true,"n":-1}]`), Options{Count: "n"}, Suda{Key: key("A"), Shared: true})
+	require.ErrorContains(t, err, `record batch 0: row 1: the count "n" is -1`)
+	_, _, err = table(t, mem, typed(t, mem, fields, `[{"A":1,"B":true,"n":null}]`), Options{Count: "n"}, Suda{Key: key("A"), Shared: true})
+	require.ErrorContains(t, err, `row 0: the count "n" is null`)
+}
+
+func TestSampling(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	fields := []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}, {Name: "w", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
+	rows := `[{"A":"x","w":2.5},{"A":"y","w":2.5},{"A":"y","w":5}]`
+	dis := func(s *schemas.Sampling, rows string) (*float64, *Report, error) {
+		_, report, err := table(t, mem, typed(t, mem, fields, rows), Options{}, Suda{Key: key("A"), Shared: true, Sampling: s})
+		if err != nil {
+			return nil, nil, err
+		}
+		return report.Operators[0].Summary.(*schemas.SudaSummary).DIS, report, nil
+	}
+	want := 0.3 / (0.3 + 2*0.7)
+	for _, s := range []*schemas.Sampling{{Fraction: 0.3}, {PopulationSize: 10}, {Weight: "w"}} {
+		got, _, err := dis(s, rows)
+		require.NoError(t, err)
+		require.InDelta(t, want, *got, 1e-15)
+	}
+	none, report, err := dis(nil, rows)
+	require.NoError(t, err)
+	require.Nil(t, none)
+	require.Len(t, report.Warnings, 1)
+	for want, c := range map[string]struct {
+		s    *schemas.Sampling
+		rows string
+	}{
+		"the population size 2 is less than the 3 records":       {&schemas.Sampling{PopulationSize: 2}, rows},
+		"the sampling fraction is 1.5":                           {&schemas.Sampling{Fraction: 1.5}, rows},
+		"the sampling fraction is NaN":                           {&schemas.Sampling{Fraction: math.NaN()}, rows},
+		`record batch 0: row 1: the weight "w" is null`:          {&schemas.Sampling{Weight: "w"}, `[{"A":"x","w":2},{"A":"y","w":null}]`},
+		`row 0: the weight "w" is 0: a weight must be a finite`:  {&schemas.Sampling{Weight: "w"}, `[{"A":"x","w":0}]`},
+		`row 0: the weight "w" is -1`:                            {&schemas.Sampling{Weight: "w"}, `[{"A":"x","w":-1}]`},
+		`the weights "w" add up to 1.5, less than the 2 records`: {&schemas.Sampling{Weight: "w"}, `[{"A":"x","w":0.5},{"A":"y","w":1}]`},
+	} {
+		_, _, err := dis(c.s, c.rows)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestLevels(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	source := lines(t, mem, 2, "A B", "own 1", "rent 1", "_ 2")
+	k := key("A", "B")
+	k.Variables[0].Levels = []string{"own", "rent", "other"}
+	_, report, err := table(t, mem, source, Options{}, Suda{Key: k, Shared: true})
+	require.NoError(t, err)
+	require.Equal(t, int64(3), report.Operators[0].Summary.(*schemas.SudaSummary).KeySummary.Variables[0].Categories)
+	k.Variables[0].Levels = []string{"own", "other"}
+	_, _, err = table(t, mem, source, Options{}, Suda{Key: k, Shared: true})
+	require.ErrorContains(t, err, `key variable "A" has the value "rent", which is not among its levels`)
+	rent := []string{"own"}
+	_, _, err = table(t, mem, source, Options{}, Select{schemas.Select{Rows: []schemas.Condition{{Column: "A", Values: rent}}}}, Suda{Key: k, Shared: true})
+	require.NoError(t, err, "rent is in no row that was counted")
+}
+
+func TestMemoryLimitAndCancellation(t *testing.T) {
+	var rows []string
+	for i := range 20000 {
+		rows = append(rows, fmt.Sprint(i, " ", i%7))
+	}
+	source := lines(t, memory.DefaultAllocator, 1000, "A B", rows...)
+	_, _, err := table(t, memory.DefaultAllocator, source, Options{Memory: 1000}, Suda{Key: key("A", "B"), Shared: true})
+	require.ErrorContains(t, err, "more than the memory limit of 1000 bytes")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	chain, err := NewChain(source.Schema(), Suda{Key: key("A", "B"), Shared: true})
+	require.NoError(t, err)
+	_, err = chain.Run(ctx, source, nil, Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestSelect(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	fields := []arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "d", Type: arrow.FixedWidthTypes.Date32, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+	}
+	source := typed(t, mem, fields, `[
+		{"n":1,"x":0.5,"d":"2024-01-31","s":"9"},
+		{"n":"9007199254740993","x":1e300,"d":"2023-12-31","s":"16"},
+		{"n":null,"x":null,"d":null,"s":null},
+		{"n":-5,"x":-1,"d":"2024-12-31","s":"NA"}]`)
+	p := func(s string) *string { return &s }
+	for _, c := range []struct {
+		condition schemas.Condition
+		want      string
+	}{
+		{schemas.Condition{Column: "n", Min: p("9007199254740993")}, "9007199254740993"},
+		{schemas.Condition{Column: "n", Min: p("9007199254740994")}, ""},
+		{schemas.Condition{Column: "n", Min: p("-5"), Max: p("1.5")}, "1 -5"},
+		{schemas.Condition{Column: "n", Values: []string{"1", "2"}}, "1"},
+		{schemas.Condition{Column: "x", Min: p("0.5"), Max: p("1e300")}, "1 9007199254740993"},
+		{schemas.Condition{Column: "d", Min: p("2024-01-31"), Max: p("2024")}, "1 -5"},
+		{schemas.Condition{Column: "d", Values: []string{"2023-12-31"}}, "9007199254740993"},
+		{schemas.Condition{Column: "s", Min: p("10")}, "9007199254740993"},
+	} {
+		out, _, err := table(t, mem, source, Options{}, Select{schemas.Select{Rows: []schemas.Condition{c.condition}}}, Select{schemas.Select{Columns: []string{"n"}}})
+		require.NoError(t, err)
+		require.Equal(t, c.want, strings.Join(out[1:], " "), c.condition)
+	}
+}
+
+// failing is a sink that fails when it is asked to write.
+type failing struct {
+	Emit
+	aborted bool
+}
+
+func (f *failing) Abort() { f.aborted = true }
+
+func TestSinkIsAbortedOnError(t *testing.T) {
+	source := lines(t, memory.DefaultAllocator, 1, "A", "x", "y")
+	chain, err := NewChain(source.Schema(), Suda{Key: key("A"), Shared: true})
+	require.NoError(t, err)
+	broken := errors.New("disk full")
+	sink := &failing{Emit: Emit{To: func(int, arrow.Record) error { return broken }}}
+	_, err = chain.Run(context.Background(), source, sink, Options{})
+	require.ErrorIs(t, err, broken)
+	require.True(t, sink.aborted)
+	sink = &failing{Emit: Emit{To: func(int, arrow.Record) error { panic("bug") }}}
+	_, err = chain.Run(context.Background(), source, sink, Options{})
+	require.ErrorContains(t, err, "internal error: bug")
+}
