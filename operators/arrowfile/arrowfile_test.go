@@ -187,7 +187,9 @@ func TestBrokenInputs(t *testing.T) {
 	for _, o := range [][]ipc.Option{nil, {ipc.WithZstd()}} {
 		breakStream(t, stream(t, records(t), true, o...))
 	}
-	_, err := NewStreamSource(t.Context(), strings.NewReader(""), StreamOptions{})
+	_, err := NewStreamSource(t.Context(), bytes.NewReader(stream(t, records(t), false)), StreamOptions{})
+	require.ErrorContains(t, err, "no end marker after 6 rows")
+	_, err = NewStreamSource(t.Context(), strings.NewReader(""), StreamOptions{})
 	require.ErrorContains(t, err, "standard input is empty")
 	_, err = NewStreamSource(t.Context(), strings.NewReader("PAR1xxxx"), StreamOptions{})
 	require.ErrorContains(t, err, "Parquet file")

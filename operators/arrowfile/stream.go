@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,7 +20,6 @@ import (
 type StreamOptions struct {
 	Memory  int64  // bytes kept in memory; more goes to a file
 	TempDir string // of that file; "" for the system's
-	Logger  *slog.Logger
 }
 
 // A StreamSource is an Arrow IPC stream that was read once and kept. It is one part.
@@ -31,7 +29,8 @@ type StreamSource struct {
 	rows   int64
 }
 
-// NewStreamSource reads a stream to its end.
+// NewStreamSource reads a stream to its end. A stream without an end marker is an error, since that is how a writer that failed
+// leaves it.
 func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *StreamSource, err error) {
 	s := &StreamSource{spool: &spool{limit: o.Memory, dir: o.TempDir}}
 	defer func() {
@@ -59,8 +58,8 @@ func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *Stre
 	if err := s.readSchema(); err != nil {
 		return nil, err
 	}
-	if !ended && o.Logger != nil {
-		o.Logger.Warn("the Arrow stream on standard input has no end marker: if its writer failed, rows are missing", "rows", s.rows)
+	if !ended {
+		return nil, fmt.Errorf("the Arrow stream on standard input has no end marker after %d rows: its writer failed, or did not close it", rows)
 	}
 	return s, nil
 }
