@@ -267,21 +267,29 @@ func (w *worker) takePart(ctx context.Context, p int, sink Sink, written *atomic
 	if err != nil {
 		return err
 	}
-	defer reader.Release()
+	var in batches = inPlace{reader}
+	if len(w.run.parts) < w.run.o.Workers {
+		in = readAhead(reader)
+	}
+	defer in.close()
 	w.part, w.offset = part, 0
-	for reader.Next() {
+	for {
+		batch, err := in.next()
+		if err != nil {
+			return err
+		}
+		if batch == nil {
+			break
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.takeBatch(ctx, reader.Record(), out, written); err != nil {
+		if err := w.takeBatch(ctx, batch, out, written); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
 		}
 		if err := after(int64(w.rows)); err != nil {
 			return err
 		}
-	}
-	if err := reader.Err(); err != nil {
-		return err
 	}
 	if w.offset != part.Rows() {
 		return fmt.Errorf("%s: %d rows were read of %d", part, w.offset, part.Rows())
