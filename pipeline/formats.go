@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"microrisk/operators"
 	"microrisk/operators/arrowfile"
@@ -35,9 +36,9 @@ func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source,
 			return nil, fmt.Errorf("standard input is not there to be read")
 		}
 		// A stream is read twice; what does not fit in a part of the memory is kept in a file meanwhile.
-		return arrowfile.NewStreamSource(ctx, o.Stdin, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir})
+		return arrowfile.NewStreamSource(ctx, interruptible{ctx, o.Stdin}, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir})
 	case in.kind == parquetKind:
-		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{})
+		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{Logger: o.Logger})
 	case in.kind == arrowKind:
 		return arrowfile.NewSource(ctx, in.paths, arrowfile.Options{})
 	case in.kind == csvKind:
@@ -51,18 +52,63 @@ func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source,
 }
 
 // sinkTo makes what writes the outputs; nil when there are none.
-func sinkTo(src source, out *outputs, compression string, filtered bool, stdout io.Writer) (operators.Sink, error) {
+func sinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
 	switch {
 	case out.stdout:
 		return arrowfile.NewStreamSink(stdout), nil
 	case len(out.paths) == 0:
 		return nil, nil
 	case out.kind == parquetKind:
-		return parquetfile.NewSink(src, out.paths, parquetfile.SinkOptions{Compression: compression, Filtered: filtered})
+		return parquetfile.NewSink(src, out.paths, parquetfile.SinkOptions{Compression: s.Sink.Compression, OnlyListed: choosesColumns(s)})
 	case out.kind == arrowKind:
-		return arrowfile.NewSink(src, out.paths, arrowfile.SinkOptions{Filtered: filtered})
+		return arrowfile.NewSink(src, out.paths, arrowfile.SinkOptions{})
 	case out.kind == csvKind:
-		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{Filtered: filtered})
+		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{})
 	}
 	return nil, fmt.Errorf("there is no writer for %q", out.kind)
+}
+
+// choosesColumns tells whether the spec lists the columns of the output: then a column that nobody listed stays out of it even if it
+// would pass through unread.
+func choosesColumns(s *schemas.Spec) bool {
+	return slices.ContainsFunc(s.Operators, func(o schemas.Operator) bool { return o.Select != nil && o.Select.Columns != nil })
+}
+
+// interruptible is a reader whose Read returns when the context ends, even if the one under it waits for a writer that never comes.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	// The buffer is not the caller's: an abandoned read may still write to it.
+	buffer, done := make([]byte, len(p)), make(chan result, 1)
+	go func() {
+		n, err := i.r.Read(buffer)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, buffer[:r.n]), r.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}
+
+// untilDone reads r until the context ends, even while a read of r waits for a writer that says nothing.
+func untilDone(ctx context.Context, r io.Reader) io.Reader {
+	read, write := io.Pipe()
+	context.AfterFunc(ctx, func() { read.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(write, r)
+		write.CloseWithError(err)
+	}()
+	return read
 }

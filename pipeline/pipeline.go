@@ -96,12 +96,10 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer j.source.Close()
-	if v, ok := j.source.(verifier); ok && j.options.Verify {
-		if err := v.Verify(ctx, j.options.Workers, j.stage("verifying")); err != nil {
-			return nil, err
-		}
+	if err := j.verify(ctx); err != nil {
+		return nil, err
 	}
-	sink, err := sinkTo(j.source, j.outputs, spec.Sink.Compression, j.chain.Filters(), j.options.Stdout)
+	sink, err := sinkTo(j.source, j.outputs, spec, j.options.Stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +143,19 @@ func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
+	j, err := openJob(ctx, spec, options)
+	if err != nil {
+		return nil, err
+	}
+	if j.chain, err = j.bind(operatorsOf(spec)...); err != nil {
+		j.source.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// openJob finds the inputs and outputs of a valid spec, and opens the inputs.
+func openJob(ctx context.Context, spec *schemas.Spec, options Options) (*job, error) {
 	j := &job{spec: spec, options: options.withDefaults()}
 	var err error
 	if j.inputs, err = resolve(spec.Source); err != nil {
@@ -159,10 +170,6 @@ func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 		}
 	}
 	if j.source, err = open(ctx, spec.Source, j.inputs, j.options); err != nil {
-		return nil, err
-	}
-	if j.chain, err = j.bind(operatorsOf(spec)...); err != nil {
-		j.source.Close()
 		return nil, err
 	}
 	return j, nil
@@ -192,6 +199,7 @@ func (j *job) bind(list ...operators.Operator) (*operators.Chain, error) {
 // operatorsOf are the operators of a spec, in its order.
 func operatorsOf(s *schemas.Spec) []operators.Operator {
 	var list []operators.Operator
+	shared := false // an operator has written what belongs to the pipeline's key
 	for _, o := range s.Operators {
 		for _, r := range o.Recode {
 			list = append(list, operators.Recode{Config: r})
@@ -200,17 +208,33 @@ func operatorsOf(s *schemas.Spec) []operators.Operator {
 			list = append(list, operators.Select{Config: *o.Select})
 		}
 		if o.Suda != nil {
-			suda := operators.Suda{Config: *o.Suda, Shared: o.Suda.Key == nil, Sampling: s.Sampling}
-			switch {
-			case o.Suda.Key != nil:
-				suda.Key = *o.Suda.Key
-			case s.Key != nil:
+			suda := operators.Suda{Config: *o.Suda, Sampling: s.Sampling}
+			if s.Key != nil {
 				suda.Key = *s.Key
+			}
+			if o.Suda.Key == nil && !shared {
+				suda.Shared, shared = true, true
 			}
 			list = append(list, suda)
 		}
 	}
 	return list
+}
+
+// sharedKey is the operator that writes the sample frequency of the spec's key: the first that takes the key as it is, or else the
+// first that takes it with a missing-value policy of its own; -1 if none does.
+func sharedKey(s *schemas.Spec) int {
+	shared := -1
+	for i, o := range s.Operators {
+		switch {
+		case o.Suda == nil || o.Suda.Key != nil:
+		case o.Suda.Missing == "":
+			return i
+		case shared < 0:
+			shared = i
+		}
+	}
+	return shared
 }
 
 func (j *job) chainOptions() operators.Options {
@@ -222,8 +246,13 @@ func (j *job) chainOptions() operators.Options {
 	return o
 }
 
-func (j *job) stage(name string) func(done, total int64) {
-	return func(done, total int64) { j.options.Progress(name, done, total) }
+// verify decodes everything first, if that is asked for and the source can.
+func (j *job) verify(ctx context.Context) error {
+	v, ok := j.source.(verifier)
+	if !ok || !j.options.Verify {
+		return nil
+	}
+	return v.Verify(ctx, j.options.Workers, func(done, total int64) { j.options.Progress("verifying", done, total) })
 }
 
 // A summaryFile is where the summary document goes; the zero value is nowhere.

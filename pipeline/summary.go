@@ -123,5 +123,5 @@ func plainNumber(v float64) string {
 	if v == float64(int64(v)) {
 		return fmt.Sprint(int64(v))
 	}
-	return fmt.Sprint(v)
+	return fmt.Sprintf("%.6g", v)
 }

@@ -23,7 +23,7 @@ func Decode(name string, text []byte) (*Spec, error) {
 	switch {
 	case version == -1 && !d.has("version"):
 		d.problemAt("", "the spec has no version; its first line should be: version: 1")
-	case version != -1 && version != Version:
+	case version != -1 && version != Version && !d.failed("version"):
 		d.problemAt("version", fmt.Sprintf("version %d is unknown; this program reads version %d", version, Version))
 	}
 	d.problems = append(d.problems, d.locate(s.problems(d.failed))...)
@@ -102,6 +102,10 @@ func (d *decoder) mapping(n ast.Node, path, what string, fields []field) {
 		}
 		if reason, ok := planned[key]; ok && what == "an operator" {
 			d.problemAt(at, reason)
+			return
+		}
+		if what == "an operator" {
+			d.problemAt(at, fmt.Sprintf("there is no operator %q; %s", key, instead(key, names)))
 			return
 		}
 		d.problemAt(at, fmt.Sprintf("%s has no field %q; %s", what, key, instead(key, names)))

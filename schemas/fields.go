@@ -306,3 +306,6 @@ func sudaFields(s *Suda) []field {
 		{"replace", boolean("replace", &s.Replace)},
 	}
 }
+
+// Planned tells that an operator is known by name and not run by this version; "" for all others.
+func Planned(operator string) string { return planned[operator] }

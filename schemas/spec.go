@@ -83,7 +83,7 @@ type Recode struct {
 	Bottom   *float64          // lower values become this one (or the band "<Bottom")
 	Top      *float64          // values from here up form one category
 	Replace  bool              // the new column takes the place of the old one
-	Keep     *bool             // false: the new column only feeds the operators that follow
+	Keep     *bool             // false: the new column only feeds the operators that follow; with Replace they see it under the old name
 }
 
 // A Select chooses rows and columns.

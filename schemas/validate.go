@@ -15,6 +15,9 @@ const MaxKeyVariables = 64
 // MaxDISISVariables is the most key variables for which DIS-IS is defined: its exponent is positive up to there.
 const MaxDISISVariables = 27
 
+// MaxThreshold is the highest threshold that can be searched for.
+const MaxThreshold = 1<<31 - 2
+
 // Known words of the spec.
 var (
 	Formats         = []string{"parquet", "arrow", "csv"}
@@ -90,6 +93,8 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 			v.add(path, "limit %q is unknown; %s", name, oneOfAdvice(name, LimitNames))
 		case math.IsNaN(value) || value < 0:
 			v.add(path, "the limit %s is %v; it must be 0 or more", name, value)
+		case name == LimitMaxScore && s.Sink.Path == "":
+			v.add(path, "the limit %s is compared while records are written; add a sink", name)
 		}
 	}
 	return v.problems

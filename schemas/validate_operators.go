@@ -53,9 +53,6 @@ func (v *validator) recode(path string, r *Recode) {
 	case r.From == r.Name && !r.Replace:
 		v.add(path+".from", "recode %s has the name of its own column; add replace: true, or give it a new name", r.Name)
 	}
-	if r.Replace && r.Keep != nil && !*r.Keep {
-		v.add(path+".keep", "recode %s cannot both replace a column of the output and stay out of it; choose replace or keep: false", r.Name)
-	}
 	bands := r.Width != 0 || r.Cuts != nil
 	ways := 0
 	for _, is := range []bool{r.Map != nil, r.Truncate != 0, bands || r.Bottom != nil || r.Top != nil} {
@@ -150,7 +147,13 @@ func (v *validator) suda(path string, s *Suda, spec *Spec) {
 	if s.MaxSize < 0 {
 		v.add(path+".max_size", "max_size is %d; it must be 0 (full depth) or more", s.MaxSize)
 	}
-	if s.Threshold < 0 {
+	switch {
+	case s.Threshold < 0:
 		v.add(path+".threshold", "threshold is %d; it must be at least 1", s.Threshold)
+	case s.Threshold > MaxThreshold:
+		v.add(path+".threshold", "threshold is %d; it must be at most %d", s.Threshold, MaxThreshold)
+	}
+	if key != nil && len(key.Variables) > MaxDISISVariables && len(key.Variables) <= MaxKeyVariables && spec.Sampling != nil && s.Threshold <= 1 {
+		v.add(path, "DIS-IS is defined for up to %d key variables and the key has %d; take fewer, or leave sampling out", MaxDISISVariables, len(key.Variables))
 	}
 }

@@ -1,7 +1,6 @@
 package uniques
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -123,11 +122,6 @@ func (f file) msus(o Options, i int) []uint64 {
 		}
 	}
 	return found
-}
-
-// compareSets orders sets by size, then by their variables.
-func compareSets(a, b uint64) int {
-	return cmp.Or(cmp.Compare(bits.OnesCount64(a), bits.OnesCount64(b)), cmp.Compare(bits.Reverse64(b), bits.Reverse64(a)))
 }
 
 func close12(a, b float64) bool {

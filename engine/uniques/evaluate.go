@@ -13,6 +13,7 @@ type evaluator struct {
 	rest  []uint32 // classes that share a slot
 	exact exact
 	wild  wildcard
+	word  wordCounter
 }
 
 func newEvaluator(p *problem) *evaluator {
@@ -49,7 +50,7 @@ func (e *evaluator) evaluate(l, below *level, i int) (open bool) {
 		e.rest = appendClear(e.rest[:0], e.known)
 		e.resolve(out)
 	case len(e.mask) == 1:
-		e.filter(live, out)
+		e.countWord(live, set, out)
 	default:
 		e.filterWide(live, out)
 	}
@@ -71,14 +72,6 @@ func appendClear(dst []uint32, bitmap []uint64) []uint32 {
 	return dst
 }
 
-const mix = 0x9e3779b97f4a7c15
-
-// spread mixes a masked key; the top bits are the best.
-func spread(k uint64) uint64 {
-	hi, lo := bits.Mul64(k^0xa0761d6478bd642f, mix)
-	return hi ^ lo
-}
-
 // slotsFor clears enough two-bit slots for n classes and returns the shift that takes a hash to a slot.
 func (e *evaluator) slotsFor(n int) (shift int) {
 	width := max(6, bits.Len(uint(8*n-1)))
@@ -89,41 +82,6 @@ func (e *evaluator) slotsFor(n int) (shift int) {
 	e.slots = e.slots[:size]
 	clear(e.slots)
 	return 64 - width
-}
-
-// filter finds the unique classes among those not known, for sets in one word of the key. Every class goes to a slot by hash; one
-// that has its slot for itself is unique for certain, the others are compared exactly.
-func (e *evaluator) filter(live int, out []uint64) {
-	p := e.p
-	keys, m := p.keys[e.mask[0].word], e.mask[0].bits
-	shift := e.slotsFor(live)
-	slots := e.slots
-	last := uint64(len(slots) - 1)
-	for w, k := range e.known {
-		many := p.many[w]
-		for alive := ^k; alive != 0; alive &= alive - 1 {
-			b := bits.TrailingZeros64(alive)
-			s := spread(keys[w<<6|b]&m) >> shift
-			word := &slots[s>>5&last]
-			bit := uint64(1) << (s & 31 * 2)
-			*word |= bit | (*word&bit)<<1 | bit<<1*(many>>b&1)
-		}
-	}
-	e.rest = e.rest[:0]
-	for w, k := range e.known {
-		var unique uint64
-		for alive := ^k; alive != 0; alive &= alive - 1 {
-			b := bits.TrailingZeros64(alive)
-			s := spread(keys[w<<6|b]&m) >> shift
-			if slots[s>>5&last]>>(s&31*2)&2 == 0 {
-				unique |= 1 << b
-			} else {
-				e.rest = append(e.rest, uint32(w<<6|b))
-			}
-		}
-		out[w] |= unique
-	}
-	e.resolve(out)
 }
 
 // hashOf class i on the masks of the set.

@@ -1,6 +1,10 @@
 package uniques
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 // lists holds the minimal sample uniques of all classes in one piece: those of class i are sets[offset[i]:offset[i+1]].
 type lists struct {
@@ -22,6 +26,7 @@ type listBuilder struct {
 	on     bool
 	r      *Result
 	levels []listLevel
+	found  []found // from a downward search
 	empty  bool
 }
 
@@ -46,8 +51,6 @@ func (b *listBuilder) startLevel(l *level) {
 		b.levels[len(b.levels)-1].counts = make([][]uint32, n)
 	}
 }
-
-func (b *listBuilder) endLevel() {}
 
 // addBlock keeps the sets of a block; c.variable holds how many contain each variable.
 func (b *listBuilder) addBlock(p *problem, l, below *level, c *counts, block int) {
@@ -102,6 +105,14 @@ func (b *listBuilder) finish(p *problem) {
 		return
 	}
 	filled := make([]int32, len(b.r.Count))
+	slices.SortFunc(b.found, func(x, y found) int {
+		return cmp.Or(cmp.Compare(x.class, y.class), compareSets(uint64(x.set), uint64(y.set)))
+	})
+	for _, f := range b.found {
+		id := p.class(int(f.class))
+		m.sets[m.offset[id]+int64(filled[id])] = uint64(f.set)
+		filled[id]++
+	}
 	for l := range b.levels {
 		level := &b.levels[l]
 		for block, sets := range level.blocks {
@@ -118,4 +129,9 @@ func (b *listBuilder) finish(p *problem) {
 		}
 		level.blocks, level.counts = nil, nil
 	}
+}
+
+// compareSets orders sets of variables by size, then by their variables.
+func compareSets(a, b uint64) int {
+	return cmp.Or(cmp.Compare(bits.OnesCount64(a), bits.OnesCount64(b)), cmp.Compare(bits.Reverse64(b), bits.Reverse64(a)))
 }

@@ -83,7 +83,6 @@ func (t *tally) addLevel(ctx context.Context, l, below *level) error {
 		t.addBlock(t.workers[worker], l, below, spread, b)
 	})
 	t.endLevel(l.size)
-	t.lists.endLevel()
 	return err
 }
 

@@ -67,6 +67,17 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 		if !sameBits(r, other) {
 			rt.Fatal("the result depends on the number of workers")
 		}
+		for _, way := range []direction{upwards, downwards} {
+			o.direction = way
+			other, err := Search(context.Background(), table, o)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if !sameBits(r, other) {
+				checkAgainstBrute(rt, f, f.classes(t, table), other, o)
+				rt.Fatalf("the result depends on the direction of the search (%d)", way)
+			}
+		}
 	})
 }
 

@@ -13,14 +13,8 @@ const arrowSchemaKey = "ARROW:schema"
 
 // storedArrowSchema is the Arrow schema in a file's metadata, nil if it has none that can be read.
 func storedArrowSchema(top *thriftValue) *arrow.Schema {
-	list := top.field(footerKeyValues)
-	if list == nil {
-		return nil
-	}
-	for i := range list.kids {
-		if list.kids[i].text(1) == arrowSchemaKey {
-			return decodeArrowSchema(list.kids[i].text(2))
-		}
+	if text := keyValue(top, arrowSchemaKey); text != "" {
+		return decodeArrowSchema(text)
 	}
 	return nil
 }

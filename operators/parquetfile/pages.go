@@ -14,81 +14,71 @@ import (
 const (
 	maxPageValues = 1 << 27
 	maxPageBytes  = 1 << 30
-	maxPageRatio  = 1 << 12 // of uncompressed to compressed bytes, for pages over plainPageBytes
+	maxPageRatio  = 1 << 12 // of uncompressed to compressed bytes, for pages over plainPageSize
 	plainPageSize = 1 << 28
 )
 
-// pageStatistics is what the page headers of a chunk say together.
-type pageStatistics struct {
-	plain bool // some data page is not dictionary-encoded
-}
-
 // surveyPages reads the page headers of a chunk, without the pages, and refuses what cannot be: sizes beyond the chunk, too few
 // or too many values. The library trusts them.
-func surveyPages(r io.ReaderAt, from, to, values int64, flat bool) (pageStatistics, error) {
-	var s pageStatistics
-	var seen, rows int64
+func surveyPages(r io.ReaderAt, from, to, values int64) error {
+	var seen int64
 	buffer := make([]byte, 1024)
 	for page := 0; from < to; page++ {
 		h, n, err := readPageHeader(r, from, to, &buffer)
 		if err != nil {
-			return s, fmt.Errorf("header of page %d: %w", page, err)
+			return fmt.Errorf("header of page %d: %w", page, err)
 		}
 		from += int64(n)
 		size, whole := h.integer(3, -1), h.integer(2, -1)
 		switch {
 		case size < 0 || size > to-from:
-			return s, fmt.Errorf("page %d is %d bytes long, its column chunk has %d left", page, size, to-from)
+			return fmt.Errorf("page %d is %d bytes long, its column chunk has %d left", page, size, to-from)
 		case whole < 0 || whole > maxPageBytes || whole > plainPageSize && whole/maxPageRatio > size:
-			return s, fmt.Errorf("page %d claims to hold %d bytes in %d", page, whole, size)
+			return fmt.Errorf("page %d claims to hold %d bytes in %d", page, whole, size)
 		}
 		from += size
-		if err := s.add(&h, &seen, &rows); err != nil {
-			return s, fmt.Errorf("page %d: %w", page, err)
+		k, err := pageValues(&h)
+		if err != nil {
+			return fmt.Errorf("page %d: %w", page, err)
 		}
-		if seen == values && from < to && page > 0 {
+		if seen += k; seen == values && k > 0 {
 			break // some writers leave padding
 		}
 	}
 	if seen != values {
-		return s, fmt.Errorf("its pages have %d values, the footer says %d", seen, values)
+		return fmt.Errorf("its pages have %d values, the footer says %d", seen, values)
 	}
-	return s, nil
+	return nil
 }
 
-func (s *pageStatistics) add(h *thriftValue, seen, rows *int64) error {
-	var n, encoding int64
+// pageValues checks a page header and tells how many values the page adds to the chunk.
+func pageValues(h *thriftValue) (int64, error) {
+	var n int64
 	switch kind := h.integer(1, -1); kind {
 	case 0: // data page
-		d := h.field(5)
-		n, encoding = d.integer(1, -1), d.integer(2, -1)
+		n = h.field(5).integer(1, -1)
 	case 3: // data page v2
 		d := h.field(8)
-		n, encoding = d.integer(1, -1), d.integer(4, -1)
+		n = d.integer(1, -1)
 		if nulls := d.integer(2, -1); nulls < 0 || nulls > n {
-			return fmt.Errorf("%d nulls among %d values", nulls, n)
+			return 0, fmt.Errorf("%d nulls among %d values", nulls, n)
 		}
-		levels, size := d.integer(5, -1)+d.integer(6, -1), min(h.integer(3, 0), h.integer(2, 0))
-		if d.integer(5, -1) < 0 || d.integer(6, -1) < 0 || levels > size {
-			return fmt.Errorf("levels of %d bytes in a page of %d", levels, size)
+		definitions, repetitions := d.integer(5, -1), d.integer(6, -1)
+		if size := min(h.integer(3, 0), h.integer(2, 0)); definitions < 0 || repetitions < 0 || definitions+repetitions > size {
+			return 0, fmt.Errorf("levels of %d and %d bytes in a page of %d", repetitions, definitions, size)
 		}
 	case 2: // dictionary
-		n := h.field(7).integer(1, -1)
-		if n < 0 || n > maxPageValues || n > 8*h.integer(2, 0)+1 {
-			return fmt.Errorf("a dictionary of %d values in %d bytes", n, h.integer(2, 0))
+		if n := h.field(7).integer(1, -1); n < 0 || n > maxPageValues || n > 8*h.integer(2, 0)+1 {
+			return 0, fmt.Errorf("a dictionary of %d values in %d bytes", n, h.integer(2, 0))
 		}
-		return nil
+		return 0, nil
 	default:
-		return fmt.Errorf("unknown page type %d", kind)
+		return 0, fmt.Errorf("unknown page type %d", kind)
 	}
 	if n < 0 || n > maxPageValues {
-		return fmt.Errorf("it has %d values", n)
+		return 0, fmt.Errorf("it has %d values", n)
 	}
-	if encoding != 2 && encoding != 8 { // PLAIN_DICTIONARY, RLE_DICTIONARY
-		s.plain = true
-	}
-	*seen += n
-	return nil
+	return n, nil
 }
 
 func readPageHeader(r io.ReaderAt, from, to int64, buffer *[]byte) (thriftValue, int, error) {
@@ -132,7 +122,7 @@ type chunkReader struct {
 }
 
 func newChunkReader(p *part, c *column, conv conversion) (*chunkReader, error) {
-	chunk, _, err := p.openChunk(c.leaf, true)
+	chunk, err := p.openChunk(c.leaf, true)
 	if err != nil {
 		return nil, err
 	}

@@ -280,7 +280,7 @@ func (p *part) rowGroup() (parquet.RowGroup, error) {
 		groups := p.library.Metadata().RowGroups
 		for c := range groups[p.group].Columns {
 			if groups[p.group].Columns[c].MetaData.Codec != groups[0].Columns[c].MetaData.Codec {
-				p.library, p.viewErr = p.file.openGroup(p.group)
+				p.library, p.viewErr = p.file.openGroup(p.group, nil)
 				p.index = 0
 				return
 			}
@@ -293,30 +293,42 @@ func (p *part) rowGroup() (parquet.RowGroup, error) {
 }
 
 // openChunk surveys a column chunk and opens it.
-func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, pageStatistics, error) {
-	var s pageStatistics
+func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, error) {
+	if err := p.surveyChunk(leaf, flat); err != nil {
+		return nil, err
+	}
+	if isLZ4(int64(p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData.Codec)) {
+		library, err := p.file.openGroup(p.group, []int{leaf})
+		if err != nil {
+			return nil, err
+		}
+		return library.RowGroups()[0].ColumnChunks()[leaf], nil
+	}
 	group, err := p.rowGroup()
 	if err != nil {
-		return nil, s, err
+		return nil, err
 	}
+	return group.ColumnChunks()[leaf], nil
+}
+
+// surveyChunk refuses chunks that the library should not see.
+func (p *part) surveyChunk(leaf int, flat bool) error {
 	meta := &p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData
 	if err := codecTrouble(int64(meta.Codec)); err != nil {
-		return nil, s, err
+		return err
 	}
 	if flat && meta.NumValues != p.rows {
-		return nil, s, fmt.Errorf("its column chunk has %d values for %d rows", meta.NumValues, p.rows)
+		return fmt.Errorf("its column chunk has %d values for %d rows", meta.NumValues, p.rows)
 	}
 	from := meta.DataPageOffset
 	if meta.DictionaryPageOffset > 0 {
 		from = meta.DictionaryPageOffset
 	}
-	if from < 4 || meta.TotalCompressedSize < 0 || from+meta.TotalCompressedSize > p.file.footer.start {
-		return nil, s, fmt.Errorf("its pages are beyond the data")
+	to := from + meta.TotalCompressedSize
+	if from < 4 || to < from || to > p.file.footer.start {
+		return errors.New("its pages are beyond the data")
 	}
-	if s, err = surveyPages(p.file.file, from, from+meta.TotalCompressedSize, meta.NumValues, flat); err != nil {
-		return nil, s, err
-	}
-	return group.ColumnChunks()[leaf], s, nil
+	return surveyPages(p.file.file, from, to, meta.NumValues)
 }
 
 // codecTrouble says why pages of a codec cannot be read, nil if they can.
@@ -324,8 +336,6 @@ func codecTrouble(codec int64) error {
 	switch codec {
 	case 3:
 		return errors.New("it is compressed with LZO, which cannot be read: write the file again with zstd or snappy")
-	case 5:
-		return errors.New("it is compressed with the old LZ4 codec (Hadoop's framing), which cannot be read: write the file again with zstd, snappy or lz4_raw")
 	}
 	if codec < 0 || codec > 7 {
 		return fmt.Errorf("it is compressed with an unknown codec (number %d): write the file again with zstd or snappy", codec)

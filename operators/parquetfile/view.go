@@ -31,20 +31,38 @@ func (o *overlay) ReadAt(b []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// openGroup opens the file as if it had one row group only.
-func (f *file) openGroup(g int) (*parquet.File, error) {
+// openGroup opens the file as if it had one row group only, with the chunks of the given leaves decompressed before the library
+// sees them (see unpackChunk).
+func (f *file) openGroup(g int, unpacked []int) (*parquet.File, error) {
 	group, err := f.footer.group(g)
 	if err != nil {
 		return nil, err
 	}
 	group.remove(groupOrdinal)
+	var end []byte
+	for _, leaf := range unpacked {
+		chunk := &group.field(groupColumns).kids[leaf]
+		meta := chunk.field(chunkMeta)
+		from := len(end)
+		if end, err = f.unpackChunk(end, meta); err != nil {
+			return nil, err
+		}
+		meta.set(metaCodec, thriftInt(thriftI32, 0))
+		meta.set(metaData, thriftInt(thriftI64, f.footer.start+int64(from)))
+		meta.set(metaCompressed, thriftInt(thriftI64, int64(len(end)-from)))
+		meta.remove(metaDictionary) // the library takes the dictionary page as it comes
+		for _, id := range []int16{chunkOffsetIndex, chunkOffsetIndexLength, chunkColumnIndex, chunkColumnIndexLength} {
+			chunk.remove(id)
+		}
+	}
 	one := &footer{top: thriftValue{kind: thriftStruct}, groups: [][]byte{group.append(nil)}}
 	for i, id := range f.footer.top.ids {
 		one.top.set(id, f.footer.top.kids[i])
 	}
 	one.top.set(footerRows, thriftInt(thriftI64, group.integer(groupRows, 0)))
-	end := one.append(nil)
-	end = binary.LittleEndian.AppendUint32(end, uint32(len(end)))
+	from := len(end)
+	end = one.append(end)
+	end = binary.LittleEndian.AppendUint32(end, uint32(len(end)-from))
 	end = append(end, magic...)
 	return openLibrary(&overlay{f.file, f.footer.start, end}, f.footer.start+int64(len(end)))
 }

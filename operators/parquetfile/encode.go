@@ -1,0 +1,196 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+
+	"microrisk/operators"
+)
+
+const (
+	// pieceRows are handed to the library at a time, whatever the batches are: its pages end between pieces, so that the bytes
+	// do not depend on the batch size.
+	pieceRows = 4096
+	// maxGroupRows is where a row group ends when the input has none.
+	maxGroupRows = 1 << 20
+	// dictionaryBytes is the size at which a column gives its dictionary up.
+	dictionaryBytes = 1 << 20
+)
+
+// An encoder makes column chunks of Arrow arrays: the library writes them to a small file in memory, which is taken apart again.
+type encoder struct {
+	columns  []*encodedColumn
+	writer   *parquet.Writer
+	writers  []*parquet.ColumnWriter
+	buffer   bytes.Buffer
+	staged   int   // rows in the columns' staged values
+	rows     int64 // in the current row group
+	maxGroup int64 // rows of a row group, 0 for no limit
+}
+
+// An encodedColumn is a column that is made here.
+type encodedColumn struct {
+	field    arrow.Field
+	format   columnFormat
+	values   []parquet.Value // staged
+	position int
+}
+
+// encoded is what an encoder made: a small file.
+type encoded struct {
+	data   []byte
+	footer *footer
+}
+
+func newEncoder(fields []arrow.Field, formats []columnFormat, codec compress.Codec, maxGroup int64) *encoder {
+	e := &encoder{maxGroup: maxGroup}
+	group := parquet.Group{}
+	for i, f := range fields {
+		group[fmt.Sprintf("c%06d", i)] = formats[i].node // the library sorts columns by name
+		e.columns = append(e.columns, &encodedColumn{field: f, format: formats[i], position: i})
+	}
+	e.writer = parquet.NewWriter(&e.buffer, parquet.NewSchema("schema", group), parquet.Compression(codec),
+		parquet.DictionaryMaxBytes(dictionaryBytes), parquet.CreatedBy("microrisk", "1", "0"))
+	e.writers = e.writer.ColumnWriters()
+	return e
+}
+
+// write appends the rows of a batch that keep tells, nil for all; arrays has one array a column.
+func (e *encoder) write(arrays []arrow.Array, rows int, keep *operators.Bitmap) error {
+	readers, err := e.readers(arrays, rows)
+	if err != nil {
+		return err
+	}
+	for from := 0; from < rows; {
+		to := min(rows, from+pieceRows-e.staged)
+		n := to - from
+		if keep != nil {
+			n = 0
+			for i := from; i < to; i++ {
+				if keep.Get(i) {
+					n++
+				}
+			}
+		}
+		for k, c := range e.columns {
+			if err := c.stage(readers[k], from, to, keep); err != nil {
+				return err
+			}
+		}
+		e.staged += n
+		if e.staged == pieceRows {
+			if err := e.flush(); err != nil {
+				return err
+			}
+		}
+		from = to
+	}
+	for _, c := range e.columns { // what waits must not point into the arrays
+		for i := range c.values {
+			if k := c.values[i].Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
+				c.values[i] = c.values[i].Clone()
+			}
+		}
+	}
+	return nil
+}
+
+func (e *encoder) readers(arrays []arrow.Array, rows int) ([]valueReader, error) {
+	readers := make([]valueReader, len(arrays))
+	for i, a := range arrays {
+		c := e.columns[i]
+		if !arrow.TypeEqual(a.DataType(), c.field.Type) {
+			return nil, fmt.Errorf("column %q: a batch has type %s, not %s", c.field.Name, a.DataType(), c.field.Type)
+		}
+		if a.Len() != rows {
+			return nil, fmt.Errorf("column %q: a batch has %d values for %d rows", c.field.Name, a.Len(), rows)
+		}
+		r, err := c.format.reader(a)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", c.field.Name, err)
+		}
+		readers[i] = r
+	}
+	return readers, nil
+}
+
+func (c *encodedColumn) stage(read valueReader, from, to int, keep *operators.Bitmap) error {
+	var err error
+	for i := from; i < to; i++ {
+		if keep != nil && !keep.Get(i) {
+			continue
+		}
+		if c.values, err = read(c.values, i, c.position); err != nil {
+			return fmt.Errorf("column %q: %w", c.field.Name, err)
+		}
+	}
+	return nil
+}
+
+func (e *encoder) flush() error {
+	for k, c := range e.columns {
+		if n, err := e.writers[k].WriteRowValues(c.values); err != nil {
+			return fmt.Errorf("column %q: %w", c.field.Name, err)
+		} else if n != e.staged {
+			return fmt.Errorf("column %q: %d of %d rows were encoded", c.field.Name, n, e.staged)
+		}
+		clear(c.values)
+		c.values = c.values[:0]
+	}
+	e.rows += int64(e.staged)
+	e.staged = 0
+	if e.maxGroup > 0 && e.rows >= e.maxGroup {
+		e.rows = 0
+		return e.writer.Flush()
+	}
+	return nil
+}
+
+// finish ends the small file and takes it apart. Without rows there are no row groups.
+func (e *encoder) finish() (*encoded, error) {
+	if e.staged > 0 {
+		if err := e.flush(); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.writer.Close(); err != nil {
+		return nil, err
+	}
+	return openEncoded(e.buffer.Bytes())
+}
+
+func openEncoded(data []byte) (*encoded, error) {
+	length := int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	f, err := parseFooter(data[len(data)-8-length : len(data)-8])
+	if err != nil {
+		return nil, err
+	}
+	f.start = int64(len(data) - 8 - length)
+	return &encoded{data, f}, nil
+}
+
+// columnElements are the schema elements of the columns, with their own names.
+func (e *encoded) columnElements(fields []arrow.Field, formats []columnFormat) [][]thriftValue {
+	all := e.footer.top.field(footerSchema).kids
+	w := schemaWalk{elements: all, next: 1}
+	out := make([][]thriftValue, len(fields))
+	for i := range fields {
+		from := w.next
+		w.nested()
+		list := append([]thriftValue(nil), all[from:w.next]...)
+		first := &list[0]
+		first.ids, first.kids = append([]int16(nil), first.ids...), append([]thriftValue(nil), first.kids...)
+		first.set(elementName, thriftText(fields[i].Name))
+		if l := formats[i].logical; l != 0 {
+			first.remove(6)
+			first.set(10, thriftValue{kind: thriftStruct, ids: []int16{int16(l)}, kids: []thriftValue{{kind: thriftStruct}}})
+		}
+		out[i] = list
+	}
+	return out
+}

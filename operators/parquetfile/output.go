@@ -1,0 +1,575 @@
+package parquetfile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/operators/atomicfile"
+)
+
+// An output is a file that is being written: row groups first, then their page indexes, then the footer.
+type output struct {
+	path    string
+	file    *atomicfile.File
+	at      int64 // end of what is written
+	sink    *Sink
+	inputs  []*file // whose rows go into it, nil for other sources
+	layouts map[*file]*layout
+	shape   *footer // of an encoded file, for other sources
+	indexed bool    // all chunks have page indexes
+
+	groups  [][]byte // without the places of page indexes
+	indexes [][]pageIndex
+	rows    int64
+}
+
+// A pageIndex waits for the end of the file, where readers expect all of them in a row.
+type pageIndex struct{ columns, offsets []byte }
+
+// begin creates the file.
+func (s *Sink) begin(i int, o *output, shape *encoded) error {
+	o.sink, o.shape = s, shape.footer
+	if s.source != nil {
+		o.inputs = s.source.files
+		if len(s.outputs) > 1 {
+			o.inputs = s.source.files[i : i+1]
+		}
+		o.layouts = map[*file]*layout{}
+		for _, f := range o.inputs {
+			l, err := s.arrange(f)
+			if err != nil {
+				return err
+			}
+			o.layouts[f] = l
+		}
+	}
+	o.indexed = o.allIndexed()
+	var err error
+	if o.file, err = createOutput(o.path); err != nil {
+		return err
+	}
+	o.at = int64(len(magic))
+	return nil
+}
+
+// allIndexed tells whether every chunk that passes through has both page indexes. Some readers expect them of all chunks
+// or of none.
+func (o *output) allIndexed() bool {
+	for _, f := range o.inputs {
+		for _, p := range f.groups {
+			group, err := f.footer.group(p.group)
+			if err != nil {
+				return false
+			}
+			chunks := group.field(groupColumns).kids
+			for leaf := range o.layouts[f].newLeaf {
+				c := &chunks[leaf]
+				if !f.inside(c, chunkColumnIndex, chunkColumnIndexLength) || !f.inside(c, chunkOffsetIndex, chunkOffsetIndexLength) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (f *file) inside(chunk *thriftValue, place, length int16) bool {
+	from, n := chunk.integer(place, 0), chunk.integer(length, 0)
+	return from >= 4 && n > 0 && n <= f.footer.start && from <= f.footer.start-n
+}
+
+// write appends a unit.
+func (o *output) write(u *unit, m *made) error {
+	if m.rows == 0 {
+		return nil
+	}
+	var err error
+	if p, ok := u.parts[0].part.(*part); ok && o.sink.source != nil {
+		err = o.splice(p, m)
+	} else {
+		for g := range m.added.footer.groups {
+			if err = o.appendGroup(m.added, g); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return o.failed(err)
+	}
+	return nil
+}
+
+func (o *output) failed(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("writing %s: the disk is full", o.path)
+	}
+	return fmt.Errorf("writing %s: %w", o.path, reason(err))
+}
+
+// A chunkMove is a column chunk on its way into the output.
+type chunkMove struct {
+	chunk    thriftValue
+	from, to int64 // where its pages are
+	source   io.ReaderAt
+	end      int64 // of the source's data
+}
+
+// splice writes a row group of the chunks of the input, or of those that were rewritten, and the added ones.
+func (o *output) splice(p *part, m *made) error {
+	l := o.layouts[p.file]
+	group, err := p.file.footer.group(p.group)
+	if err != nil {
+		return err
+	}
+	chunks := group.field(groupColumns).kids
+	source, end := io.ReaderAt(p.file.file), p.file.footer.start
+	if m.original != nil {
+		if chunks, err = m.original.chunks(0); err != nil {
+			return err
+		}
+		o.withoutIntervalBounds(p.file, chunks)
+		source, end = m.original, m.original.footer.start
+	}
+	var added []thriftValue
+	if len(o.sink.fields) > 0 {
+		if added, err = m.added.chunks(0); err != nil {
+			return err
+		}
+	}
+	moves := make([]chunkMove, len(l.leaves))
+	for i, leaf := range l.leaves {
+		if leaf.added {
+			o.nameChunk(&added[leaf.leaf], leaf.field)
+			moves[i] = chunkMove{chunk: added[leaf.leaf], source: m.added, end: m.added.footer.start}
+		} else {
+			moves[i] = chunkMove{chunk: chunks[leaf.leaf], source: source, end: end}
+		}
+		if p.file != o.inputs[0] && m.original == nil && !leaf.added {
+			o.distrust(p.file, &moves[i].chunk)
+		}
+	}
+	if err := o.move(moves); err != nil {
+		return err
+	}
+	l.keepSorting(&group)
+	return o.addGroup(group, moves, m.rows)
+}
+
+// appendGroup writes a row group that was encoded whole.
+func (o *output) appendGroup(e *encoded, g int) error {
+	chunks, err := e.chunks(g)
+	if err != nil {
+		return err
+	}
+	moves := make([]chunkMove, len(chunks))
+	for i := range chunks {
+		o.nameChunk(&chunks[i], i)
+		moves[i] = chunkMove{chunk: chunks[i], source: e, end: e.footer.start}
+	}
+	if err := o.move(moves); err != nil {
+		return err
+	}
+	group, err := e.footer.group(g)
+	if err != nil {
+		return err
+	}
+	rows := group.integer(groupRows, 0)
+	return o.addGroup(thriftValue{kind: thriftStruct}, moves, rows)
+}
+
+func (e *encoded) ReadAt(b []byte, at int64) (int, error) {
+	n := copy(b, e.data[min(at, int64(len(e.data))):])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (e *encoded) chunks(g int) ([]thriftValue, error) {
+	if g >= len(e.footer.groups) {
+		return nil, errors.New("nothing was encoded of a row group")
+	}
+	group, err := e.footer.group(g)
+	if err != nil {
+		return nil, err
+	}
+	return group.field(groupColumns).kids, nil
+}
+
+// nameChunk gives an encoded chunk the name of its column, and drops bounds that would be wrong.
+func (o *output) nameChunk(chunk *thriftValue, field int) {
+	meta := chunk.field(chunkMeta)
+	path := meta.field(metaPath)
+	path.kids[0] = thriftText(o.sink.fields[field].Name)
+	if o.sink.formats[field].noBounds {
+		dropBounds(chunk)
+	}
+}
+
+func dropBounds(chunk *thriftValue) {
+	if s := chunk.field(chunkMeta).field(metaStatistics); s != nil {
+		for _, id := range []int16{1, 2, 5, 6, 7, 8} { // max, min, max_value, min_value, and whether they are exact
+			s.remove(id)
+		}
+	}
+	chunk.remove(chunkColumnIndex)
+	chunk.remove(chunkColumnIndexLength)
+}
+
+// withoutIntervalBounds drops the bounds that the library makes of INTERVAL, which has no order.
+func (o *output) withoutIntervalBounds(f *file, chunks []thriftValue) {
+	leaf := 0
+	for _, e := range f.footer.top.field(footerSchema).kids {
+		if e.field(elementType) == nil {
+			continue
+		}
+		fixedDecimal := e.integer(elementType, 0) >= physicalBytes && logicalOf(&e).kind == logicalDecimal // unsigned order
+		if e.integer(6, -1) == 21 || fixedDecimal || e.integer(elementType, 0) == physicalInt96 || logicalOf(&e).kind == logicalFloat16 {
+			dropBounds(&chunks[leaf])
+		}
+		leaf++
+	}
+}
+
+// distrust drops the statistics of an input by another writer than the first's, whose name the output carries: readers judge
+// old statistics by it.
+func (o *output) distrust(f *file, chunk *thriftValue) {
+	if f.footer.top.text(footerCreatedBy) != o.inputs[0].footer.top.text(footerCreatedBy) {
+		chunk.field(chunkMeta).remove(metaStatistics)
+	}
+}
+
+// move copies the pages of the chunks, those that lie side by side in one go, and notes their new places.
+func (o *output) move(moves []chunkMove) error {
+	order := make([]int, len(moves))
+	for i := range moves {
+		order[i] = i
+		moves[i].from, moves[i].to = chunkRange(moves[i].chunk.field(chunkMeta))
+		if moves[i].from < 4 || moves[i].to > moves[i].end || moves[i].to < moves[i].from {
+			return fmt.Errorf("the pages of column %d are beyond the data", i)
+		}
+	}
+	// Chunks of the input keep the order they have there, and the added ones follow them.
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &moves[a], &moves[b]
+		if x.source != y.source {
+			_, xIsFile := x.source.(*os.File)
+			_, yIsFile := y.source.(*os.File)
+			switch {
+			case xIsFile && !yIsFile:
+				return -1
+			case yIsFile && !xIsFile:
+				return 1
+			}
+			return 0
+		}
+		return cmp.Compare(x.from, y.from)
+	})
+	for i := 0; i < len(order); {
+		first := &moves[order[i]]
+		to := first.to
+		j := i + 1
+		for ; j < len(order) && moves[order[j]].source == first.source && moves[order[j]].from == to; j++ {
+			to = moves[order[j]].to
+		}
+		shift := o.at - first.from
+		if err := o.copy(first.source, first.from, to); err != nil {
+			return err
+		}
+		for ; i < j; i++ {
+			m := &moves[order[i]]
+			if err := o.index(m, shift); err != nil {
+				return err
+			}
+			shiftChunk(&m.chunk, shift)
+		}
+	}
+	return o.moveBlooms(moves)
+}
+
+func (o *output) copy(source io.ReaderAt, from, to int64) error {
+	n, err := io.CopyBuffer(onlyWriter{o.file}, io.NewSectionReader(source, from, to-from), make([]byte, 1<<20))
+	o.at += n
+	if err == nil && n < to-from {
+		err = errors.New("the input has become shorter")
+	}
+	return err
+}
+
+// onlyWriter hides ReadFrom, which would take a small buffer of its own.
+type onlyWriter struct{ io.Writer }
+
+func shiftChunk(chunk *thriftValue, shift int64) {
+	meta := chunk.field(chunkMeta)
+	for _, id := range []int16{metaData, metaIndex, metaDictionary} {
+		if x := meta.integer(id, 0); x > 0 {
+			meta.set(id, thriftInt(thriftI64, x+shift))
+		}
+	}
+	if x := chunk.integer(chunkOffset, 0); x > 0 {
+		chunk.set(chunkOffset, thriftInt(thriftI64, x+shift))
+	}
+}
+
+// index takes the page indexes of a chunk along, with the new places of its pages.
+func (o *output) index(m *chunkMove, shift int64) error {
+	var p pageIndex
+	if o.indexed {
+		var err error
+		if p.columns, err = readIndex(m, chunkColumnIndex, chunkColumnIndexLength); err != nil {
+			return err
+		}
+		b, err := readIndex(m, chunkOffsetIndex, chunkOffsetIndexLength)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			v, _, err := parseThriftStruct(b)
+			if err != nil {
+				return fmt.Errorf("offset index: %w", err)
+			}
+			if pages := v.field(1); pages != nil {
+				for i := range pages.kids {
+					pages.kids[i].set(1, thriftInt(thriftI64, pages.kids[i].integer(1, 0)+shift))
+				}
+			}
+			p.offsets = v.append(nil)
+		}
+	}
+	for _, id := range []int16{chunkColumnIndex, chunkColumnIndexLength, chunkOffsetIndex, chunkOffsetIndexLength} {
+		m.chunk.remove(id)
+	}
+	m.chunk.set(indexMark, thriftInt(thriftI64, int64(len(o.pending()))))
+	o.indexes[len(o.indexes)-1] = append(o.pending(), p)
+	return nil
+}
+
+// indexMark is a field number that Parquet does not have: which index of the row group belongs to a chunk, until the end.
+const indexMark = 9999
+
+func (o *output) pending() []pageIndex {
+	if len(o.indexes) == len(o.groups) {
+		o.indexes = append(o.indexes, nil)
+	}
+	return o.indexes[len(o.indexes)-1]
+}
+
+func readIndex(m *chunkMove, place, length int16) ([]byte, error) {
+	from, n := m.chunk.integer(place, 0), m.chunk.integer(length, 0)
+	if from <= 0 || n <= 0 || n > 1<<30 {
+		return nil, nil
+	}
+	b := make([]byte, n)
+	if _, err := m.source.ReadAt(b, from); err != nil {
+		return nil, fmt.Errorf("reading a page index: %w", reason(err))
+	}
+	return b, nil
+}
+
+// moveBlooms takes the bloom filters along; one whose length is not told stays behind.
+func (o *output) moveBlooms(moves []chunkMove) error {
+	for i := range moves {
+		meta := moves[i].chunk.field(chunkMeta)
+		from, n := meta.integer(metaBloom, 0), meta.integer(metaBloomLength, 0)
+		meta.remove(metaBloom)
+		meta.remove(metaBloomLength)
+		if from < 4 || n <= 0 || n > moves[i].end || from > moves[i].end-n {
+			continue
+		}
+		meta.set(metaBloom, thriftInt(thriftI64, o.at))
+		meta.set(metaBloomLength, thriftInt(thriftI32, n))
+		if err := o.copy(moves[i].source, from, from+n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepSorting renumbers the sorting columns; from the first that is gone on they do not hold.
+func (l *layout) keepSorting(group *thriftValue) {
+	sorting := group.field(groupSorting)
+	if sorting == nil {
+		return
+	}
+	for i := range sorting.kids {
+		leaf, ok := l.newLeaf[int(sorting.kids[i].integer(1, -1))]
+		if !ok {
+			sorting.kids = sorting.kids[:i]
+			break
+		}
+		sorting.kids[i].set(1, thriftInt(thriftI32, int64(leaf)))
+	}
+	if len(sorting.kids) == 0 {
+		group.remove(groupSorting)
+	}
+}
+
+// addGroup notes a row group whose chunks have been written.
+func (o *output) addGroup(group thriftValue, moves []chunkMove, rows int64) error {
+	columns := thriftValue{kind: thriftList, elem: thriftStruct}
+	var whole, packed int64
+	first := o.at
+	for i := range moves {
+		meta := moves[i].chunk.field(chunkMeta)
+		whole += meta.integer(metaUncompressed, 0)
+		packed += meta.integer(metaCompressed, 0)
+		from, _ := chunkRange(meta)
+		first = min(first, from)
+		columns.kids = append(columns.kids, moves[i].chunk)
+	}
+	group.set(groupColumns, columns)
+	group.set(groupBytes, thriftInt(thriftI64, whole))
+	group.set(groupRows, thriftInt(thriftI64, rows))
+	group.set(groupOffset, thriftInt(thriftI64, first))
+	group.set(groupCompressed, thriftInt(thriftI64, packed))
+	group.remove(groupOrdinal)
+	if n := len(o.groups); n < 1<<15 {
+		group.set(groupOrdinal, thriftInt(thriftI16, int64(n)))
+	}
+	o.pending()
+	o.groups = append(o.groups, group.append(nil))
+	o.rows += rows
+	return nil
+}
+
+// finish writes page indexes and footer.
+func (o *output) finish(metadata map[string]string) error {
+	groups, err := o.writeIndexes()
+	if err != nil {
+		return err
+	}
+	f := &footer{top: o.top(metadata), groups: groups}
+	b := f.append(nil)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(b)))
+	b = append(b, magic...)
+	_, err = o.file.Write(b)
+	return err
+}
+
+// writeIndexes writes all column indexes and then all offset indexes, and gives their places to the chunks.
+func (o *output) writeIndexes() ([][]byte, error) {
+	var b []byte
+	trees := make([]thriftValue, len(o.groups))
+	for g := range trees {
+		var err error
+		if trees[g], _, err = parseThriftStruct(o.groups[g]); err != nil {
+			return nil, err
+		}
+	}
+	put := func(place, length int16, bytes func(p pageIndex) []byte) {
+		for g := range trees {
+			chunks := trees[g].field(groupColumns).kids
+			for c := range chunks {
+				x := bytes(o.indexes[g][chunks[c].integer(indexMark, 0)])
+				if len(x) > 0 {
+					chunks[c].set(place, thriftInt(thriftI64, o.at+int64(len(b))))
+					chunks[c].set(length, thriftInt(thriftI32, int64(len(x))))
+					b = append(b, x...)
+				}
+			}
+		}
+	}
+	put(chunkColumnIndex, chunkColumnIndexLength, func(p pageIndex) []byte { return p.columns })
+	put(chunkOffsetIndex, chunkOffsetIndexLength, func(p pageIndex) []byte { return p.offsets })
+	groups := make([][]byte, len(trees))
+	for g := range trees {
+		chunks := trees[g].field(groupColumns).kids
+		for c := range chunks {
+			chunks[c].remove(indexMark)
+		}
+		groups[g] = trees[g].append(nil)
+	}
+	n, err := o.file.Write(b)
+	o.at += int64(n)
+	return groups, err
+}
+
+// top is the footer without its row groups.
+func (o *output) top(metadata map[string]string) thriftValue {
+	top := thriftValue{kind: thriftStruct}
+	old := &o.shape.top
+	if len(o.inputs) > 0 {
+		old = &o.inputs[0].footer.top
+	}
+	for i, id := range old.ids {
+		top.set(id, old.kids[i])
+	}
+	top.set(footerRows, thriftInt(thriftI64, o.rows))
+	schema := thriftValue{kind: thriftList, elem: thriftStruct}
+	var stored string
+	if len(o.inputs) > 0 {
+		l := o.layouts[o.inputs[0]]
+		schema.kids = l.elements
+		if orders := old.field(footerOrders); orders != nil {
+			top.set(footerOrders, l.orders(orders))
+		}
+		stored = l.arrowSchema(keyValue(old, arrowSchemaKey), o.inputs[0], o.sink.fields)
+	} else {
+		schema.kids = append(schema.kids, old.field(footerSchema).kids[0])
+		fields := make([]arrow.Field, len(o.sink.fields))
+		for i := range o.sink.fields {
+			schema.kids = append(schema.kids, o.sink.elements[i]...)
+			fields[i] = storedField(o.sink.fields[i])
+		}
+		stored, _ = encodeArrowSchema(arrow.NewSchema(fields, nil))
+	}
+	top.set(footerSchema, schema)
+	o.setKeyValues(&top, stored, metadata)
+	return top
+}
+
+func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[string]string) {
+	list := thriftValue{kind: thriftList, elem: thriftStruct}
+	seen := map[string]bool{}
+	for i, f := range o.inputs {
+		old := f.footer.top.field(footerKeyValues)
+		if old == nil {
+			continue
+		}
+		for _, kv := range old.kids {
+			key := kv.text(1)
+			if _, replaced := metadata[key]; replaced || key == arrowSchemaKey || i > 0 && seen[key] {
+				continue
+			}
+			seen[key] = true
+			list.kids = append(list.kids, kv)
+		}
+	}
+	add := func(key, value string) {
+		list.kids = append(list.kids, thriftValue{kind: thriftStruct, ids: []int16{1, 2}, kids: []thriftValue{thriftText(key), thriftText(value)}})
+	}
+	if stored != "" {
+		add(arrowSchemaKey, stored)
+	}
+	keys := make([]string, 0, len(metadata))
+	for key := range metadata {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		add(key, metadata[key])
+	}
+	top.remove(footerKeyValues)
+	if len(list.kids) > 0 {
+		top.set(footerKeyValues, list)
+	}
+}
+
+func keyValue(top *thriftValue, key string) string {
+	if list := top.field(footerKeyValues); list != nil {
+		for i := range list.kids {
+			if list.kids[i].text(1) == key {
+				return list.kids[i].text(2)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,367 @@
+package command
+
+import (
+	"encoding/csv"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+func keyFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "key", Aliases: []string{"k"}, Usage: "key `VARIABLES`, separated by commas; may be repeated; a name that has a comma stands in double quotes"},
+		&cli.StringFlag{Name: "missing", Usage: "what a missing value of a key variable means: category, wildcard, ignore or drop (default: category)"},
+		&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
+		&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold"},
+		&cli.StringSliceFlag{Name: "band", Usage: "add a column AGE_band with AGE in bands of 5, and use it in place of AGE in the key: `AGE=5`; may be repeated"},
+	}
+}
+
+func (c *console) assess() *cli.Command {
+	return &cli.Command{
+		Name:      "assess",
+		Usage:     "annotate every record of a file with its disclosure risk",
+		ArgsUsage: "FILE...",
+		UsageText: "microrisk assess FILE... --key AGE,SEX,REGION [--fraction 0.01] [--out risk.parquet]",
+		Description: `Finds the minimal sample uniques of every record: the smallest sets of key
+variables by which nobody else in the file is like it. Their number and sizes
+make its SUDA score; with the sampling fraction, DIS estimates how likely a
+unique match with the population is correct. The input's columns pass through
+unchanged, and columns of risk are added:
+   sample_frequency         records with the same key
+   suda_score, suda_is      SUDA score, intermediate SUDA metric
+   suda_dis_is              DIS-IS, needs the sampling fraction
+   suda_msu_count           number of minimal sample uniques
+   suda_msu_min_size        size of the smallest
+
+FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
+IPC stream on standard input. Rows are numbered from 0 within a file.`,
+		Flags: append(keyFlags(),
+			&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
+			&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
+			&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk: suda (default: suda)"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file, folder for several inputs, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
+			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
+			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
+			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
+			&cli.Int64Flag{Name: "threshold", Value: 1, Usage: "records whose key at most `K` records share are unsafe"},
+			&cli.BoolFlag{Name: "contributions", Usage: "add suda_share_VARIABLE: each key variable's share of the score, percent"},
+			&cli.BoolFlag{Name: "msus", Usage: "add suda_msus: the minimal sample uniques themselves"},
+			&cli.BoolFlag{Name: "keep-rows", Usage: "rows that --select does not choose stay in the output, without values of risk"},
+			&cli.StringSliceFlag{Name: "limit", Usage: "end with exit status 3 when a figure is above its limit: `NAME=VALUE`, such as sample_uniques=1000 or dis=0.05"},
+			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
+			&cli.BoolFlag{Name: "force", Usage: "search even if it is estimated to take more than an hour"},
+			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
+		),
+		Action: func(ctx *cli.Context) error {
+			spec, err := assessSpec(ctx)
+			if err != nil {
+				return err
+			}
+			if ctx.Bool("print-spec") {
+				if err := spec.Validate(); err != nil {
+					return err
+				}
+				_, err := c.Out.Write(spec.YAML())
+				return err
+			}
+			return c.execute(ctx, spec, true)
+		},
+	}
+}
+
+// execute runs a spec; with a table for people if that is asked for.
+func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, table bool) error {
+	o, err := c.options(ctx)
+	if err != nil {
+		return err
+	}
+	outcome, err := pipeline.Run(ctx.Context, spec, o)
+	c.finish()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.quiet:
+	case !table:
+		for _, path := range outcome.Outputs {
+			c.logger.Info("written", "output", path)
+		}
+		c.logger.Info("done", "rows", outcome.Summary.Rows, "written", outcome.Written, "seconds", outcome.Summary.Run.ElapsedSeconds,
+			"peak_memory_bytes", outcome.Summary.Run.PeakMemoryBytes)
+	case spec.Sink.Path == "-" || spec.Summary == "-":
+		// Standard output is for the data.
+		c.Err.Write([]byte(reportText(spec, outcome)))
+	default:
+		if _, err := c.Out.Write([]byte(reportText(spec, outcome))); err != nil {
+			return fmt.Errorf("writing to standard output: %w", err)
+		}
+	}
+	if len(outcome.Breaches) > 0 {
+		return &limitError{outcome.Breaches}
+	}
+	return nil
+}
+
+// assessSpec makes the spec that the flags of assess say.
+func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	spec, err := keySpec(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Sampling, err = samplingOf(ctx); err != nil {
+		return nil, err
+	}
+	if err := measuresOf(ctx); err != nil {
+		return nil, err
+	}
+	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
+		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force"), Replace: ctx.Bool("replace")}
+	switch k := ctx.Int64("threshold"); {
+	case k < 1:
+		return nil, usage("--threshold is %d; it must be at least 1", k)
+	case k > 1:
+		suda.Threshold = k
+	}
+	spec.Operators = append(spec.Operators, schemas.Operator{Suda: suda})
+	if ctx.Bool("keep-rows") {
+		for _, o := range spec.Operators {
+			if o.Select != nil {
+				o.Select.KeepRows = true
+			}
+		}
+		if len(ctx.StringSlice("select")) == 0 {
+			return nil, usage("--keep-rows keeps the rows that --select does not choose; there is no --select")
+		}
+	}
+	spec.Summary = ctx.String("summary")
+	if spec.Sink.Path = ctx.String("out"); spec.Sink.Path == "" {
+		if spec.Sink.Path, err = defaultOutput(spec.Source.Path); err != nil {
+			return nil, err
+		}
+	}
+	spec.Limits, err = limitsOf(ctx.StringSlice("limit"))
+	return spec, err
+}
+
+// keySpec makes the part of a spec that assess, inspect and explain have in common.
+func keySpec(ctx *cli.Context) (*schemas.Spec, error) {
+	files := ctx.Args().Slice()
+	if len(files) == 0 {
+		return nil, usage("name a file to read: microrisk %s FILE ...", ctx.Command.Name)
+	}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files}}
+	names, err := words("key", ctx.StringSlice("key"))
+	if err != nil {
+		return nil, err
+	}
+	codes, err := words("missing-codes", ctx.StringSlice("missing-codes"))
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		if ctx.Command.Name == "inspect" {
+			return spec, prepareRows(ctx, spec)
+		}
+		return nil, usage("name the key variables, the columns by which a record could be recognised: --key AGE,SEX,...")
+	}
+	spec.Key = &schemas.Key{Missing: ctx.String("missing"), MissingCodes: codes}
+	for _, name := range names {
+		spec.Key.Variables = append(spec.Key.Variables, schemas.KeyVariable{Name: name})
+	}
+	return spec, prepareRows(ctx, spec)
+}
+
+// prepareRows adds the operators of --band and --select.
+func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
+	var recodes []schemas.Recode
+	for _, text := range ctx.StringSlice("band") {
+		column, width, ok := strings.Cut(text, "=")
+		w, err := strconv.ParseFloat(width, 64)
+		if !ok || column == "" || err != nil {
+			return usage("--band %q is no band; write the column and the width, such as AGE=5", text)
+		}
+		banded := column + "_band"
+		if !renameVariable(spec.Key, column, banded) {
+			return usage("--band %s: %s is not in the key", text, column)
+		}
+		if !(w > 0) {
+			return usage("--band %s: the width is %v; it must be above 0", text, w)
+		}
+		recodes = append(recodes, schemas.Recode{Name: banded, From: column, Width: w})
+	}
+	if recodes != nil {
+		spec.Operators = append(spec.Operators, schemas.Operator{Recode: recodes})
+	}
+	var rows []schemas.Condition
+	for _, text := range ctx.StringSlice("select") {
+		condition, err := conditionOf(text)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, condition)
+	}
+	if rows != nil {
+		spec.Operators = append(spec.Operators, schemas.Operator{Select: &schemas.Select{Rows: rows}})
+	}
+	return nil
+}
+
+// renameVariable tells whether the key has the variable.
+func renameVariable(key *schemas.Key, from, to string) bool {
+	if key == nil {
+		return false
+	}
+	for i, v := range key.Variables {
+		if v.Name == from {
+			key.Variables[i].Name = to
+			return true
+		}
+	}
+	return false
+}
+
+// words splits lists at their commas; what stands in double quotes is one word.
+func words(flag string, lists []string) ([]string, error) {
+	var all []string
+	for _, list := range lists {
+		if list == "" && flag == "missing-codes" {
+			all = append(all, "")
+			continue
+		}
+		r := csv.NewReader(strings.NewReader(list))
+		fields, err := r.Read()
+		if err != nil || len(fields) == 0 {
+			return nil, usage("--%s %q is no list of names separated by commas", flag, list)
+		}
+		for _, f := range fields {
+			if f == "" && flag == "key" {
+				return nil, usage("--key %q has an empty name between its commas", list)
+			}
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// conditionOf reads COLUMN=VALUE,VALUE or COLUMN=LEAST..LARGEST, either end of which may be left out.
+func conditionOf(text string) (schemas.Condition, error) {
+	column, value, ok := strings.Cut(text, "=")
+	c := schemas.Condition{Column: column}
+	if !ok || column == "" {
+		return c, usage("--select %q is no condition; write part=train, STATE=CA,NV or AGE=16..64", text)
+	}
+	if least, largest, isRange := strings.Cut(value, ".."); isRange {
+		if least != "" {
+			c.Min = &least
+		}
+		if largest != "" {
+			c.Max = &largest
+		}
+		if c.Min == nil && c.Max == nil {
+			return c, usage("--select %q has a range without ends; write %s=16.., %s=..64 or %s=16..64", text, column, column, column)
+		}
+		return c, nil
+	}
+	values, err := words("select", []string{value})
+	if value == "" {
+		values, err = []string{""}, nil
+	}
+	c.Values = values
+	return c, err
+}
+
+func samplingOf(ctx *cli.Context) (*schemas.Sampling, error) {
+	var s schemas.Sampling
+	given := 0
+	if text := ctx.String("fraction"); ctx.IsSet("fraction") {
+		given++
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v > 0 && v <= 1) {
+			return nil, usage("--fraction is %q; it must be a number above 0 and at most 1", text)
+		}
+		s.Fraction = v
+	}
+	if text := ctx.String("population-size"); ctx.IsSet("population-size") {
+		given++
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || v < 1 {
+			return nil, usage("--population-size is %q; it must be a whole number, at least the number of records", text)
+		}
+		s.PopulationSize = v
+	}
+	if ctx.IsSet("weight") {
+		given++
+		s.Weight = ctx.String("weight")
+		if s.Weight == "" {
+			return nil, usage("--weight is empty; name the column of sampling weights")
+		}
+	}
+	switch given {
+	case 0:
+		return nil, nil
+	case 1:
+		return &s, nil
+	}
+	return nil, usage("give one of --fraction, --population-size and --weight")
+}
+
+func measuresOf(ctx *cli.Context) error {
+	names, err := words("measures", ctx.StringSlice("measures"))
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		switch {
+		case schemas.Planned(name) != "":
+			return usage("--measures: %s", schemas.Planned(name))
+		case name != "suda":
+			return usage("--measures: there is no measure %q; there is suda", name)
+		case i > 0:
+			return usage("--measures names suda twice")
+		}
+	}
+	return nil
+}
+
+func limitsOf(list []string) (map[string]float64, error) {
+	var limits map[string]float64
+	for _, text := range list {
+		name, value, ok := strings.Cut(text, "=")
+		v, err := strconv.ParseFloat(value, 64)
+		if !ok || err != nil {
+			return nil, usage("--limit %q is no limit; write a name and a number, such as sample_uniques=1000", text)
+		}
+		if limits == nil {
+			limits = map[string]float64{}
+		}
+		if _, twice := limits[name]; twice {
+			return nil, usage("--limit %s is given twice", name)
+		}
+		limits[name] = v
+	}
+	return limits, nil
+}
+
+// defaultOutput names the output after the only input.
+func defaultOutput(inputs []string) (string, error) {
+	if len(inputs) != 1 || strings.ContainsAny(inputs[0], "*?[") {
+		return "", usage("several inputs need an output folder: --out FOLDER")
+	}
+	if inputs[0] == "-" {
+		return "-", nil
+	}
+	name := filepath.Base(inputs[0])
+	ending := filepath.Ext(name)
+	if ending == "" {
+		return "", usage("%s is read as a folder; name where the output goes: --out", inputs[0])
+	}
+	return strings.TrimSuffix(name, ending) + ".risk" + ending, nil
+}

@@ -1,0 +1,243 @@
+// Package command is the command line of microrisk.
+//
+//	microrisk assess FILE... --key AGE,SEX,... --fraction 0.01 --out risk.parquet
+//	microrisk run SPEC.yaml
+//	microrisk validate SPEC.yaml
+//	microrisk inspect FILE [--key ...]
+//	microrisk explain FILE --row N --key ...
+//
+// It makes specs of flags, hands them to package pipeline, and shows what comes of them.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"microrisk/pipeline"
+)
+
+// Exit statuses.
+const (
+	ExitDone   = 0
+	ExitFailed = 1
+	ExitWrong  = 2 // the command or the spec is wrong
+	ExitLimit  = 3 // the outputs are written, and a limit is breached
+)
+
+// Streams are the standard streams of a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Terminal bool // Err is a terminal: progress is drawn there
+}
+
+// Main runs the command line of this process and gives its exit status.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))})
+}
+
+// Run runs a command line, args[0] being the program's name, and gives its exit status.
+func Run(ctx context.Context, args []string, s Streams) (status int) {
+	c := &console{Streams: s, logs: "text"}
+	defer func() {
+		if r := recover(); r != nil {
+			c.fail(fmt.Errorf("internal error: %v", r))
+			if c.verbose() {
+				s.Err.Write(debug.Stack())
+			}
+			status = ExitFailed
+		}
+	}()
+	app := c.app()
+	args, err := arrange(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, args)
+	}
+	c.finish()
+	var limit *limitError
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &limit):
+		for _, b := range limit.breaches {
+			c.fail(errors.New(b.String()))
+		}
+		return ExitLimit
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		c.fail(errors.New("interrupted"))
+		return ExitFailed
+	case isUsage(err) || pipeline.IsSpec(err):
+		c.fail(err)
+		return ExitWrong
+	}
+	c.fail(err)
+	return ExitFailed
+}
+
+// A usageError says that the command line itself is wrong.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+func isUsage(err error) bool {
+	var u *usageError
+	return errors.As(err, &u)
+}
+
+// A limitError ends a run that breached limits.
+type limitError struct{ breaches []pipeline.Breach }
+
+func (e *limitError) Error() string { return "a limit was breached" }
+
+// A console is where a command talks to its user.
+type console struct {
+	Streams
+	logs     string // text or json
+	quiet    bool
+	progress *progress
+	logger   *slog.Logger
+}
+
+func (c *console) verbose() bool { return os.Getenv("MICRORISK_TRACE") != "" }
+
+// fail writes an error, one line for each thing that is wrong.
+func (c *console) fail(err error) {
+	c.finish()
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimRight(line, "\n")
+		if c.logs == "json" {
+			slog.New(slog.NewJSONHandler(c.Err, nil)).Error(line)
+			continue
+		}
+		fmt.Fprintf(c.Err, "microrisk: %s\n", line)
+	}
+}
+
+// finish takes the progress bar off the screen.
+func (c *console) finish() {
+	if c.progress != nil {
+		c.progress.finish()
+	}
+}
+
+func (c *console) app() *cli.App {
+	app := &cli.App{
+		Name:      "microrisk",
+		Usage:     "tells how risky each record of a microdata file is to release",
+		UsageText: "microrisk COMMAND [FLAGS] [FILES]",
+		Description: `Reads microdata (one row for each person, household or business), counts the
+combinations of its key variables, finds each record's minimal sample uniques,
+and writes the same rows with columns of risk added.
+
+What columns there are, and what the file's risk is:
+   microrisk inspect survey.parquet
+   microrisk assess survey.parquet --key AGE,SEX,REGION --fraction 0.01
+The same as a spec, to be extended and run:
+   microrisk assess ... --print-spec > survey.yaml
+   microrisk run survey.yaml
+
+Exit status: 0 done, 1 failed, 2 the command or the spec is wrong, 3 a limit was
+breached.`,
+		CustomAppHelpTemplate:     appHelp,
+		Flags:                     globalFlags(),
+		Reader:                    c.In,
+		Writer:                    c.Out,
+		ErrWriter:                 c.Err,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usage("%s", plainUsage(err)) },
+		Before:                    c.before,
+		Action: func(ctx *cli.Context) error {
+			if ctx.Args().Present() {
+				return usage("there is no command %q; the commands are assess, run, validate, inspect, explain, version", ctx.Args().First())
+			}
+			return cli.ShowAppHelp(ctx)
+		},
+		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.count(), c.version()},
+	}
+	for _, command := range app.Commands {
+		command.OnUsageError = app.OnUsageError
+		command.HideHelpCommand = true
+		command.CustomHelpTemplate = commandHelp
+	}
+	return app
+}
+
+// plainUsage words an error of the flags' library as the others are.
+func plainUsage(err error) string {
+	text := err.Error()
+	if rest, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		return "there is no flag " + rest
+	}
+	return text
+}
+
+// before reads the flags that all commands have.
+func (c *console) before(ctx *cli.Context) error {
+	c.logs = ctx.String("log-format")
+	c.quiet = ctx.Bool("quiet")
+	if c.logs != "text" && c.logs != "json" {
+		bad := c.logs
+		c.logs = "text"
+		return usage("--log-format is %q; it is text or json", bad)
+	}
+	c.logger = slog.New(c.handler())
+	return nil
+}
+
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "workers", Usage: "run on `N` cores; 0 for all"},
+		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 4GiB) of memory before they use the temporary folder (default: half of what the machine or its control group allows)"},
+		&cli.StringFlag{Name: "temp-dir", Usage: "folder for temporary files (default: the system's)"},
+		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed of random methods"},
+		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "text or json, for what is logged to standard error"},
+		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
+		&cli.BoolFlag{Name: "verify", Usage: "decode every page of every column before any work"},
+		&cli.IntFlag{Name: "batch", Hidden: true},
+	}
+}
+
+// options are the run's options that the flags say.
+func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
+	o := pipeline.Options{
+		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
+		Verify: ctx.Bool("verify"), Logger: c.logger, Stdin: c.In, Stdout: c.Out,
+	}
+	switch {
+	case o.Workers < 0:
+		return o, usage("--workers is %d; it must be 0 (all cores) or more", o.Workers)
+	case o.Batch < 0:
+		return o, usage("--batch is %d; it must be 0 or more", o.Batch)
+	case o.Seed == 0:
+		return o, usage("--seed is 0; it must be 1 or more")
+	}
+	if text := ctx.String("memory"); text != "" {
+		n, err := parseSize(text)
+		if err != nil {
+			return o, err
+		}
+		o.Memory = n
+	}
+	c.progress = newProgress(c)
+	o.Progress = c.progress.report
+	return o, nil
+}

@@ -1,0 +1,285 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"microrisk/schemas"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A result is what a command line did.
+type result struct {
+	status   int
+	out, err string
+}
+
+func microrisk(t *testing.T, args ...string) result {
+	t.Helper()
+	return piped(t, nil, args...)
+}
+
+func piped(t *testing.T, in []byte, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status := Run(t.Context(), append([]string{"microrisk"}, args...), Streams{In: bytes.NewReader(in), Out: &out, Err: &errs})
+	return result{status, out.String(), errs.String()}
+}
+
+// folder is a fresh current folder with people.csv.
+func folder(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/people.csv")
+	require.NoError(t, err)
+	golden, err := filepath.Abs("testdata")
+	require.NoError(t, err)
+	t.Setenv("MICRORISK_TESTDATA", golden)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("people.csv", text, 0o666))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join(os.Getenv("MICRORISK_TESTDATA"), name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+const key = "age,sex,region,job"
+
+func TestAssessTable(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", key, "--fraction", "0.1", "--out", "risk.csv", "--contributions", "--msus=false")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "assess.txt", r.out)
+	for line := range strings.Lines(r.out) {
+		require.LessOrEqual(t, len([]rune(line)), screen+1)
+	}
+	text, err := os.ReadFile("risk.csv")
+	require.NoError(t, err)
+	golden(t, "risk.csv", string(text))
+}
+
+func TestAssessDefaults(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", key)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.FileExists(t, "people.risk.csv")
+	require.Contains(t, r.err, "nothing is said of the sampling")
+	require.Contains(t, r.out, "needs the sampling fraction")
+
+	r = microrisk(t, "assess", "people.csv", "--key", key, "--quiet")
+	require.Equal(t, result{status: ExitDone}, r)
+}
+
+func TestFlagsAnywhere(t *testing.T) {
+	folder(t)
+	for _, args := range [][]string{
+		{"--workers", "1", "--quiet", "assess", "--key", key, "--out", "a.csv", "people.csv"},
+		{"assess", "people.csv", "--workers=1", "--key=" + key, "--quiet", "--out", "b.csv"},
+		{"assess", "--quiet", "people.csv", "-k", "age,sex", "-k", "region,job", "-o", "c.csv"},
+		{"assess", "--quiet", "-k", key, "-o", "d.csv", "--memory", "64MiB", "--", "people.csv"},
+	} {
+		r := microrisk(t, args...)
+		require.Equal(t, ExitDone, r.status, "%v: %s", args, r.err)
+	}
+	a, err := os.ReadFile("a.csv")
+	require.NoError(t, err)
+	for _, name := range []string{"b.csv", "c.csv", "d.csv"} {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, string(a), string(b))
+	}
+}
+
+func TestPrintSpec(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", key, "--weight", "id", "--measures", "suda", "--missing", "drop", "--missing-codes", ",NA",
+		"--select", "part=train", "--select", "age=30..", "--band", "age=5", "--max-size", "3", "--limit", "sample_uniques=4",
+		"--limit", "dis=0.5", "--out", "risk.arrow", "--summary", "risk.json", "--keep-rows", "--print-spec")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "spec.yaml", r.out)
+	require.NoFileExists(t, "risk.arrow")
+	spec, err := schemas.Decode("spec.yaml", []byte(r.out))
+	require.NoError(t, err)
+	require.Equal(t, r.out, string(spec.YAML()))
+
+	require.NoError(t, os.WriteFile("spec.yaml", []byte(r.out), 0o666))
+	r = microrisk(t, "run", "spec.yaml")
+	require.Equal(t, ExitLimit, r.status, r.err)
+	require.Contains(t, r.err, "microrisk: limit breached: sample_uniques is ")
+	require.FileExists(t, "risk.arrow")
+	text, err := os.ReadFile("risk.json")
+	require.NoError(t, err)
+	var summary schemas.Summary
+	require.NoError(t, json.Unmarshal(text, &summary))
+	require.EqualValues(t, 12, summary.Rows)
+	require.NotNil(t, summary.Run)
+	require.Equal(t, "id", summary.Sampling.Weight)
+
+	r = microrisk(t, "validate", "spec.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "validate.txt", r.out)
+}
+
+func TestInspect(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "inspect", "people.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "inspect.txt", r.out)
+	r = microrisk(t, "inspect", "people.csv", "--key", key, "--select", "part=train")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "inspect_key.txt", r.out)
+}
+
+func TestExplain(t *testing.T) {
+	folder(t)
+	for name, args := range map[string][]string{
+		"explain_unique.txt":   {"--row", "5"},
+		"explain_shared.txt":   {"--row", "0"},
+		"explain_wildcard.txt": {"--row", "10", "--missing", "wildcard"},
+		"explain_dropped.txt":  {"--row", "10", "--missing", "drop"},
+	} {
+		r := microrisk(t, append([]string{"explain", "people.csv", "--key", key}, args...)...)
+		require.Equal(t, ExitDone, r.status, r.err)
+		golden(t, name, r.out)
+	}
+}
+
+func TestStreams(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", key, "--out", "-", "--quiet")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Equal(t, ExitDone, microrisk(t, "assess", "people.csv", "--key", key, "--out", "people.arrow", "--quiet").status)
+	again := piped(t, []byte(r.out), "assess", "-", "--key", key, "--replace", "--out", "again.csv", "--quiet")
+	require.Equal(t, ExitDone, again.status, again.err)
+	require.Equal(t, ExitDone, microrisk(t, "assess", "people.csv", "--key", key, "--out", "once.csv", "--quiet").status)
+	one, err := os.ReadFile("once.csv")
+	require.NoError(t, err)
+	two, err := os.ReadFile("again.csv")
+	require.NoError(t, err)
+	require.Equal(t, string(one), string(two))
+
+	broken := piped(t, []byte(r.out)[:len(r.out)/2], "assess", "-", "--key", key, "--out", "broken.csv", "--quiet")
+	require.Equal(t, ExitFailed, broken.status)
+	require.NoFileExists(t, "broken.csv")
+}
+
+func TestFolders(t *testing.T) {
+	folder(t)
+	text, err := os.ReadFile("people.csv")
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll("in/year=2020", 0o777))
+	require.NoError(t, os.MkdirAll("out", 0o777))
+	require.NoError(t, os.WriteFile("in/a.csv", text, 0o666))
+	require.NoError(t, os.WriteFile("in/year=2020/b.csv", text, 0o666))
+	r := microrisk(t, "assess", "in", "--key", key, "--out", "out")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.FileExists(t, "out/a.csv")
+	require.FileExists(t, "out/b.csv")
+	r = microrisk(t, "assess", "in", "--key", "age,year", "--out", "out")
+	require.Equal(t, ExitWrong, r.status)
+	require.Equal(t, "microrisk: year is in the names of folders (year=...), which are not columns; write it into the files as a column\n", r.err)
+}
+
+func TestInterrupted(t *testing.T) {
+	folder(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	status := Run(ctx, []string{"microrisk", "assess", "people.csv", "--key", key, "--out", "risk.csv", "--quiet"}, Streams{Out: &out, Err: &errs})
+	require.Equal(t, ExitFailed, status)
+	require.Equal(t, "microrisk: interrupted\n", errs.String())
+	require.NoFileExists(t, "risk.csv")
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+func TestWrong(t *testing.T) {
+	folder(t)
+	require.NoError(t, os.Mkdir("empty", 0o777))
+	require.NoError(t, os.WriteFile("bad.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, age]}\noperators: [sudo]\n"), 0o666))
+	with := func(args ...string) []string {
+		return append([]string{"assess", "people.csv", "--key", key, "--out", "x.csv", "--quiet"}, args...)
+	}
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		text   string // of standard error, in part
+	}{
+		"command":         {[]string{"asess"}, ExitWrong, `there is no command "asess"; did you mean assess?`},
+		"flag":            {with("--sumary", "x"), ExitWrong, "there is no flag --sumary; did you mean --summary?"},
+		"flag value":      {with("--summary"), ExitWrong, "the flag --summary needs a value"},
+		"no number":       {with("--max-size", "many"), ExitWrong, "invalid value"},
+		"no file":         {[]string{"assess", "--key", key}, ExitWrong, "name a file to read"},
+		"no key":          {[]string{"assess", "people.csv"}, ExitWrong, "name the key variables"},
+		"missing file":    {[]string{"assess", "peple.csv", "--key", key}, ExitFailed, "peple.csv does not exist; did you mean people.csv?"},
+		"empty folder":    {[]string{"assess", "empty", "--key", key, "--out", "x.csv"}, ExitFailed, "the folder empty has no data files"},
+		"unknown column":  {[]string{"assess", "people.csv", "--key", "agee", "--quiet"}, ExitWrong, `did you mean "age"?`},
+		"named twice":     {[]string{"assess", "people.csv", "--key", "age,age"}, ExitWrong, "key variable age is named twice"},
+		"fraction 0":      {with("--fraction", "0"), ExitWrong, `--fraction is "0"`},
+		"fraction 1.5":    {with("--fraction", "1.5"), ExitWrong, `--fraction is "1.5"`},
+		"fraction NaN":    {with("--fraction", "NaN"), ExitWrong, `--fraction is "NaN"`},
+		"two samplings":   {with("--fraction", "0.1", "--weight", "id"), ExitWrong, "give one of --fraction, --population-size and --weight"},
+		"small":           {with("--population-size", "5"), ExitFailed, "population size 5"},
+		"output is input": {[]string{"assess", "people.csv", "--key", key, "--out", "./people.csv"}, ExitWrong, "the output ./people.csv is the input people.csv"},
+		"output folder":   {[]string{"assess", "people.csv", "--key", key, "--out", "none/x.csv"}, ExitFailed, "the folder none does not exist"},
+		"remote":          {[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "paths of kind s3:// are not read or written"},
+		"twice":           {[]string{"assess", "people.csv", "./people.csv", "--key", key, "--out", "empty"}, ExitWrong, "are the same file"},
+		"planned":         {with("--measures", "mc3"), ExitWrong, "mc3 is not part of this version"},
+		"limit":           {with("--limit", "dsi=1"), ExitWrong, `limit "dsi" is unknown; did you mean dis?`},
+		"size":            {with("--memory", "lots"), ExitWrong, `"lots" is no size`},
+		"policy":          {with("--missing", "wildcrd"), ExitWrong, "did you mean wildcard?"},
+		"no row":          {[]string{"explain", "people.csv", "--key", key, "--row", "12"}, ExitWrong, "there is no row 12; people.csv has 12 rows"},
+		"spec":            {[]string{"validate", "bad.yaml"}, ExitWrong, "microrisk: bad.yaml:3:24: key variable age is named twice; each counts once\nmicrorisk: bad.yaml:4:13:"},
+		"no spec":         {[]string{"run", "none.yaml"}, ExitFailed, "cannot read the spec none.yaml: no such file or directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := microrisk(t, c.args...)
+			require.Equal(t, c.status, r.status, r.err)
+			require.Contains(t, r.err, c.text)
+			require.True(t, strings.HasPrefix(r.err, "microrisk: ") || strings.HasPrefix(r.err, "time="), r.err)
+			require.Empty(t, r.out)
+			require.NoFileExists(t, "x.csv")
+		})
+	}
+}
+
+func TestJSONLog(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", "agee", "--log-format", "json")
+	require.Equal(t, ExitWrong, r.status)
+	for line := range strings.Lines(r.err) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{}, {"--help"}, {"help"}, {"assess", "--help"}, {"run", "-h"}, {"validate", "--help"}, {"inspect", "--help"},
+		{"explain", "--help"}, {"help", "assess"}} {
+		r := microrisk(t, args...)
+		require.Equal(t, ExitDone, r.status)
+		require.NotEmpty(t, r.out)
+		for line := range strings.Lines(r.out) {
+			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen+4, line)
+		}
+	}
+	require.Contains(t, microrisk(t, "version").out, "microrisk ")
+}

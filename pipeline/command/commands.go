@@ -1,0 +1,229 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+func (c *console) run() *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run the pipeline that a spec describes",
+		ArgsUsage: "SPEC.yaml",
+		UsageText: "microrisk run SPEC.yaml",
+		Description: `A spec is YAML (or JSON):
+
+   version: 1
+   source: {path: census.parquet}
+   sampling: {fraction: 0.01}
+   key: {variables: [AGE5, SEX, REGION], missing_codes: [NA]}
+   operators:
+     - recode: {AGE5: {from: AGE, width: 5}}
+     - suda: {contributions: true}
+   sink: {path: risk.parquet}
+   summary: risk.json
+   limits: {sample_uniques: 1000, dis: 0.05}
+
+Paths are relative to the current folder. A run that breaches a limit writes its
+outputs and ends with exit status 3. There are limits for
+` + wrap(strings.Join(schemas.LimitNames, ", "), 3),
+		Action: func(ctx *cli.Context) error {
+			spec, err := c.specOf(ctx)
+			if err != nil {
+				return err
+			}
+			return c.execute(ctx, spec, false)
+		},
+	}
+}
+
+// specOf reads the spec that the command's only argument names.
+func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, error) {
+	if n := ctx.Args().Len(); n != 1 {
+		return nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
+	}
+	name := ctx.Args().First()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("cannot read the spec %s: %w", name, err)
+	}
+	return schemas.Decode(name, text)
+}
+
+func (c *console) validate() *cli.Command {
+	return &cli.Command{
+		Name:      "validate",
+		Usage:     "find what is wrong with a spec, and show what it would do",
+		ArgsUsage: "SPEC.yaml",
+		UsageText: "microrisk validate SPEC.yaml",
+		Description: `Reads no rows. Everything that is wrong with the spec is reported with its line
+and column. If the inputs exist, their columns are compared with the spec, and
+the plan is shown: which tables are counted in which scan, and which columns are
+added. Exit status 2 if something is wrong.`,
+		Action: func(ctx *cli.Context) error {
+			spec, err := c.specOf(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			plan, err := pipeline.Validate(ctx.Context, spec, o)
+			if err != nil {
+				return err
+			}
+			return c.print(planText(plan))
+		},
+	}
+}
+
+// print writes a result to standard output.
+func (c *console) print(text string) error {
+	c.finish()
+	if _, err := io.WriteString(c.Out, text); err != nil {
+		return fmt.Errorf("writing to standard output: %w", err)
+	}
+	return nil
+}
+
+func (c *console) inspect() *cli.Command {
+	return &cli.Command{
+		Name:      "inspect",
+		Usage:     "show the columns of a file, and how unique a key makes its records",
+		ArgsUsage: "FILE...",
+		UsageText: "microrisk inspect FILE... [--key AGE,SEX,...]",
+		Description: `Without a key: each column's type, number of categories, and missing values.
+With --key: the sample uniques of the key, and of the key without each of its
+variables in turn: the variable whose absence leaves the fewest is the one that
+does most to single records out.`,
+		Flags: keyFlags(),
+		Action: func(ctx *cli.Context) error {
+			spec, err := keySpec(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			inspection, err := pipeline.Inspect(ctx.Context, spec, o)
+			if err != nil {
+				return err
+			}
+			return c.print(inspectionText(inspection))
+		},
+	}
+}
+
+func (c *console) explain() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "show why a record is at risk, and who nearly matches it",
+		ArgsUsage: "FILE",
+		UsageText: "microrisk explain FILE --row N --key AGE,SEX,...",
+		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
+set of facts by which nobody else in the file is like it. Then the records that
+differ from it in the fewest key variables: making those variables coarser would
+hide it among them. Rows are numbered from 0.`,
+		Flags: append(keyFlags(),
+			&cli.Int64Flag{Name: "row", Value: -1, Usage: "number `N` of the record in the file, from 0"},
+			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
+		),
+		Action: func(ctx *cli.Context) error {
+			spec, err := keySpec(ctx)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !ctx.IsSet("row"):
+				return usage("name the record: --row N, its number in the file, from 0")
+			case ctx.Int64("row") < 0:
+				return usage("--row is %d; rows are numbered from 0", ctx.Int64("row"))
+			case ctx.Int("max-size") < 0:
+				return usage("--max-size is %d; it must be 0 (all) or more", ctx.Int("max-size"))
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			explanation, err := pipeline.Explain(ctx.Context, spec, ctx.Int64("row"), ctx.Int("max-size"), o)
+			if err != nil {
+				return err
+			}
+			return c.print(explanationText(explanation))
+		},
+	}
+}
+
+// count stops after the counting scan, to measure it.
+func (c *console) count() *cli.Command {
+	return &cli.Command{
+		Name:   "count",
+		Hidden: true,
+		Usage:  "count the combinations of a key",
+		Flags:  keyFlags(),
+		Action: func(ctx *cli.Context) error {
+			spec, err := keySpec(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			classes, records, err := pipeline.Count(ctx.Context, spec, o)
+			if err != nil {
+				return err
+			}
+			return c.print(fmt.Sprintf("%s, %s\n", plural(records, "record", "records"), plural(classes, "combination", "combinations")))
+		},
+	}
+}
+
+func (c *console) version() *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "show the version",
+		Action: func(*cli.Context) error {
+			return c.print(versionText(debug.ReadBuildInfo()))
+		},
+	}
+}
+
+// versionText is the module's version, and what it was built from where the build knows.
+func versionText(info *debug.BuildInfo, ok bool) string {
+	version, revision, built := "unknown", "", ""
+	if ok {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				revision = " revision " + s.Value
+			case "vcs.modified":
+				if s.Value == "true" {
+					built = " with changes"
+				}
+			}
+		}
+	}
+	if version == "" {
+		version = "(devel)"
+	}
+	return fmt.Sprintf("microrisk %s%s%s\n%s %s/%s\n", version, revision, built, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,159 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+// riskiestVariables is how many variables a report names.
+const riskiestVariables = 8
+
+// reportText is what a person wants to see of a run: what was counted, what it means, where to look first.
+func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
+	var b strings.Builder
+	s := o.Summary
+	suda, key := mainMeasure(spec, s)
+	variables := 0
+	if key != nil {
+		variables = len(key.Variables)
+	}
+	fmt.Fprintf(&b, "%s\n\n", shorten(printable(inputName(o.Inputs)), screen))
+	rows := [][]cell{{left("rows"), right(count(s.Rows))}}
+	if o.Written != s.Rows && len(o.Outputs) > 0 {
+		rows = append(rows, []cell{left("rows written"), right(count(o.Written))})
+	}
+	if suda != nil {
+		rows = append(rows, measured(suda, key, s.Rows, variables)...)
+	}
+	b.WriteString(table("  ", rows))
+	if suda != nil && suda.FileScore > 0 {
+		b.WriteString("\n" + table("  ", variableRows(suda)))
+	}
+	if len(o.Riskiest) > 0 {
+		b.WriteString("\n" + table("  ", recordRows(o)))
+	}
+	switch {
+	case len(o.Outputs) == 1 && o.Outputs[0] == "-":
+		b.WriteString("\nwritten to standard output\n")
+	case len(o.Outputs) == 1:
+		fmt.Fprintf(&b, "\nwritten to %s\n", printable(o.Outputs[0]))
+	case len(o.Outputs) > 1:
+		fmt.Fprintf(&b, "\nwritten to %s\n", printable(strings.Join(first(o.Outputs, 3), ", "))+andMore(len(o.Outputs)-3))
+	}
+	return b.String()
+}
+
+// mainMeasure is the first suda operator's summary and that of the key it used.
+func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*schemas.SudaSummary, *schemas.KeySummary) {
+	for _, o := range spec.Operators {
+		if o.Suda == nil {
+			continue
+		}
+		if suda, ok := s.Operators[o.Suda.ColumnPrefix()].(*schemas.SudaSummary); ok {
+			if suda.KeySummary != nil {
+				return suda, suda.KeySummary
+			}
+			return suda, s.Key
+		}
+	}
+	return nil, s.Key
+}
+
+func inputName(inputs []string) string {
+	switch {
+	case len(inputs) == 1 && inputs[0] == "-":
+		return "standard input"
+	case len(inputs) == 1:
+		return inputs[0]
+	}
+	return fmt.Sprintf("%s%s", strings.Join(first(inputs, 2), ", "), andMore(len(inputs)-2))
+}
+
+func first(list []string, n int) []string { return list[:min(n, len(list))] }
+
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// measured are the counts of the key's table, and DIS.
+func measured(suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, variables int) [][]cell {
+	var list [][]cell
+	add := func(name, value, note string) { list = append(list, []cell{left(name), right(value), left(note)}) }
+	if suda.Records != rows {
+		add("records counted", count(suda.Records), "not left out by a selection or a missing value")
+	}
+	add("key variables", count(int64(variables)), "")
+	if key != nil {
+		add("combinations", count(key.Classes), "distinct keys")
+		add("sample uniques", count(key.SampleUniques), partOf(key.SampleUniques, suda.Records)+" of the records")
+		if suda.Threshold <= 1 {
+			note := partOf(suda.SpecialUniques, key.SampleUniques) + " of the sample uniques"
+			if key.SampleUniques == 0 {
+				note = ""
+			}
+			add("special uniques", count(suda.SpecialUniques), note)
+		}
+		add("pairs", figure(key.Doubles), "keys that two records share")
+	}
+	what := ""
+	if !suda.Complete {
+		what = fmt.Sprintf("of at most %s", plural(int64(suda.MaxSize), "variable", "variables"))
+	}
+	if suda.Threshold > 1 {
+		add("minimal risky sets", count(suda.MSUs), strings.TrimSpace(fmt.Sprintf("shared by at most %d records %s", suda.Threshold, what)))
+	} else {
+		add("minimal sample uniques", count(suda.MSUs), what)
+	}
+	if suda.Fraction != nil {
+		add("sampling fraction", figure(*suda.Fraction), "")
+	}
+	switch {
+	case suda.DIS != nil:
+		add("DIS", figure(*suda.DIS), "chance that a unique match is correct")
+	case suda.Threshold <= 1:
+		add("DIS", "-", "needs the sampling fraction")
+	}
+	return list
+}
+
+// variableRows has the variables with the largest shares.
+func variableRows(suda *schemas.SudaSummary) [][]cell {
+	variables := slices.Clone(suda.Variables)
+	slices.SortStableFunc(variables, func(a, b schemas.Blame) int { return cmp.Compare(b.Score, a.Score) })
+	rows := [][]cell{{left("riskiest variables"), right("share of the score")}}
+	for i, v := range variables {
+		if i == riskiestVariables {
+			rows = append(rows, []cell{left(fmt.Sprintf("  and %d more", len(variables)-i)), right("")})
+			break
+		}
+		rows = append(rows, []cell{left("  " + printable(v.Name)), right(percent(v.Share))})
+	}
+	return rows
+}
+
+// recordRows has the records with the highest scores.
+func recordRows(o *pipeline.Outcome) [][]cell {
+	rows := [][]cell{{left("riskiest records"), right("score"), right("records with the key")}}
+	scores := make([]float64, len(o.Riskiest))
+	for i, r := range o.Riskiest {
+		scores[i] = r.Score
+	}
+	texts := figures(scores)
+	for i, r := range o.Riskiest {
+		// Without separators, as --row wants it.
+		name := fmt.Sprintf("  row %d", r.Row)
+		if len(o.Inputs) > 1 && r.Input < len(o.Inputs) {
+			name += " of " + printable(o.Inputs[r.Input])
+		}
+		rows = append(rows, []cell{left(name), right(texts[i]), right(count(r.Frequency))})
+	}
+	return rows
+}

@@ -1,0 +1,159 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"microrisk/pipeline"
+)
+
+// planText shows what a spec would do.
+func planText(p *pipeline.Plan) string {
+	var b strings.Builder
+	if p.Missing != nil {
+		fmt.Fprintf(&b, "The spec is valid. Its columns were not looked at: %v.\n", p.Missing)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "The spec is valid.\n\n")
+	fmt.Fprintf(&b, "reads    %s\n", printable(inputName(p.Inputs)))
+	fmt.Fprintf(&b, "scans    %d\n", p.Scans)
+	for i, s := range p.Stages {
+		fmt.Fprintf(&b, "  %d. counts for %s\n", i+1, strings.Join(s.Operators, ", "))
+		for _, t := range s.Tables {
+			fmt.Fprintf(&b, "       %s\n", printable(t))
+		}
+	}
+	if len(p.Outputs) > 0 {
+		what := "annotates the rows"
+		if p.Filters {
+			what = "annotates the rows that are chosen, the others leave the output"
+		}
+		fmt.Fprintf(&b, "  %d. %s\n", p.Scans, what)
+	}
+	if len(p.Added) > 0 {
+		b.WriteString("adds\n")
+		var rows [][]cell
+		for _, a := range p.Added {
+			rows = append(rows, []cell{left(a.Field.Name), left(a.Field.Type.String())})
+		}
+		b.WriteString(table("  ", rows))
+	}
+	for i, o := range p.Outputs {
+		name := "         "
+		if i == 0 {
+			name = "writes   "
+		}
+		if o == "-" {
+			o = "standard output"
+		}
+		fmt.Fprintf(&b, "%s%s\n", name, printable(o))
+	}
+	return b.String()
+}
+
+// inspectionText shows columns, or how a key singles records out.
+func inspectionText(i *pipeline.Inspection) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", printable(inputName(i.Inputs)), plural(i.Rows, "row", "rows"))
+	if i.Counted != i.Rows {
+		fmt.Fprintf(&b, ", %s chosen", count(i.Counted))
+	}
+	b.WriteString("\n\n")
+	if i.Key == nil {
+		rows := [][]cell{{left("column"), left("type"), right("categories"), right("missing")}}
+		for _, c := range i.Columns {
+			categories, missing := "-", "-"
+			if c.Countable {
+				categories, missing = count(c.Categories), count(c.Missing)
+			}
+			rows = append(rows, []cell{left(c.Name), left(shorten(c.Type, 32)), right(categories), right(missing)})
+		}
+		b.WriteString(table("  ", rows))
+		return b.String()
+	}
+	k := i.Key
+	rows := [][]cell{{left("key"), right("combinations"), right("sample uniques"), right("of the records")}}
+	line := func(name string, c pipeline.KeyCount) {
+		rows = append(rows, []cell{left(name), right(count(c.Classes)), right(count(c.SampleUniques)), right(partOf(c.SampleUniques, i.Counted))})
+	}
+	line("all variables", k.Whole)
+	for _, c := range k.Without {
+		line("without "+c.Without, c)
+	}
+	b.WriteString(table("  ", rows))
+	return b.String()
+}
+
+// explanationText shows why a record is at risk.
+func explanationText(e *pipeline.Explanation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "row %d of %s\n\n", e.Row, printable(e.Input))
+	if !e.Counted {
+		b.WriteString("The record is not counted: it is not selected, or a missing value drops it.\n")
+		return b.String()
+	}
+	var rows [][]cell
+	for v, name := range e.Variables {
+		rows = append(rows, []cell{left(name), left(valueText(e.Values[v]))})
+	}
+	b.WriteString(table("  ", rows))
+	b.WriteString("\n" + verdict(e))
+	for _, set := range e.MSUs {
+		var parts []string
+		for _, v := range set {
+			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(e.Values[v])))
+		}
+		if len(parts) == 0 {
+			parts = []string{"(nothing: it is the only record)"}
+		}
+		fmt.Fprintf(&b, "  %s\n", strings.Join(parts, ", "))
+	}
+	b.WriteString(nearText(e))
+	return b.String()
+}
+
+func verdict(e *pipeline.Explanation) string {
+	limit := ""
+	if e.MaxSize < len(e.Variables) {
+		limit = fmt.Sprintf(" of at most %s", plural(int64(e.MaxSize), "variable", "variables"))
+	}
+	switch {
+	case e.Frequency > 1:
+		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.\n", count(e.Frequency), count(e.Records))
+	case len(e.MSUs) == 0:
+		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
+	}
+	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
+}
+
+func valueText(value *string) string {
+	if value == nil {
+		return "(missing)"
+	}
+	if *value == "" {
+		return `""`
+	}
+	return printable(*value)
+}
+
+// nearText lists who nearly matches.
+func nearText(e *pipeline.Explanation) string {
+	if len(e.Near) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nNearest other keys differ in %s (%s):\n", plural(int64(e.Distance), "variable", "variables"), plural(e.NearCount, "record", "records"))
+	rows := [][]cell{{left("instead"), right("records")}}
+	for _, n := range e.Near {
+		var parts []string
+		for i, v := range n.Differs {
+			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(n.Values[i])))
+		}
+		rows = append(rows, []cell{left(strings.Join(parts, ", ")), right(count(n.Count))})
+	}
+	b.WriteString(table("  ", rows))
+	if e.NearMore > 0 {
+		fmt.Fprintf(&b, "  and %s\n", plural(int64(e.NearMore), "more key", "more keys"))
+	}
+	return b.String()
+}

@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// counting is an operator that keeps the tables it is given, for those who look at tables and write nothing. With classes it makes
+// a column with each row's class in the first table.
+type counting struct {
+	requests func(in *arrow.Schema) ([]contingency.Request, error)
+	classes  bool
+	tables   []*contingency.Table
+}
+
+// classColumn cannot be the name of a column that an operator before it makes from a spec's flags.
+const classColumn = "\x00class"
+
+func (c *counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
+	requests, err := c.requests(in)
+	if err != nil {
+		return nil, err
+	}
+	plan := &operators.Plan{Name: "counting", Tables: requests}
+	if c.classes {
+		plan.Adds = []operators.Added{{Field: arrow.Field{Name: classColumn, Type: arrow.PrimitiveTypes.Int64}}}
+	}
+	plan.Fit = func(_ context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
+		c.tables = tables
+		return c, nil
+	}
+	return plan, nil
+}
+
+func (c *counting) Apply(_ context.Context, mem memory.Allocator, rows operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
+	if !c.classes {
+		return nil, nil, nil
+	}
+	b := array.NewInt64Builder(mem)
+	defer b.Release()
+	b.AppendValues(rows.Class[0], nil)
+	return []arrow.Array{b.NewArray()}, nil, nil
+}
+
+func (c *counting) Summary() any { return nil }
+
+// keyRequest is the table of a key, checked as suda checks it.
+func keyRequest(key schemas.Key) func(in *arrow.Schema) ([]contingency.Request, error) {
+	return func(in *arrow.Schema) ([]contingency.Request, error) {
+		plan, err := operators.Suda{Key: key, Shared: true, Config: schemas.Suda{Prefix: "key", Replace: true}}.Bind(in)
+		if err != nil {
+			return nil, err
+		}
+		return plan.Tables[:1], nil
+	}
+}
+
+// policiesOf are the missing-value policies of a key's variables.
+func policiesOf(key schemas.Key) []uniques.Policy {
+	words := map[string]uniques.Policy{schemas.MissingCategory: uniques.Category, schemas.MissingWildcard: uniques.Wildcard,
+		schemas.MissingIgnore: uniques.Ignore, schemas.MissingDrop: uniques.Drop}
+	list := make([]uniques.Policy, len(key.Variables))
+	for v, variable := range key.Variables {
+		word := variable.Missing
+		if word == "" {
+			word = key.Missing
+		}
+		list[v] = words[word] // category when nothing is said
+	}
+	return list
+}
+
+// openToLook opens the inputs of a spec that has a key and rows to choose, and no operator that measures.
+func openToLook(ctx context.Context, spec *schemas.Spec, options Options) (*job, error) {
+	valid := *spec
+	if valid.Key == nil {
+		valid.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "any"}}}
+	}
+	valid.Operators = append(valid.Operators[:len(valid.Operators):len(valid.Operators)], schemas.Operator{Suda: &schemas.Suda{}})
+	if err := valid.Validate(); err != nil {
+		return nil, err
+	}
+	j, err := openJob(ctx, spec, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.verify(ctx); err != nil {
+		j.source.Close()
+		return nil, err
+	}
+	return j, nil
+}

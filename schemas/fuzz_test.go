@@ -1,0 +1,53 @@
+package schemas
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzDecode: no text makes the decoder panic or hang; errors have places; what is valid stays the same when it is written and read.
+func FuzzDecode(f *testing.F) {
+	paths, err := filepath.Glob("testdata/invalid/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range append(paths, "testdata/full.yaml", "testdata/full.golden.yaml") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, text := range []string{
+		"", "~", "a", "- a", "{", "[[[[", "? a\n: b", "&a *a", "!!x y", "%YAML 1.2\n---\n", "\"\\u0000\"", "version: 1\nsource: {path: |\n  a\n}",
+		`{"version":1,"source":{"path":"a.parquet"},"key":{"variables":["A"]},"operators":["suda"],"limits":{"dis":1e-3}}`,
+		"version: 1\nsource: {path: a}\noperators: [{recode: {A: {from: B, map: {? [x] : y}}}}]",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		spec, err := Decode("f.yaml", text)
+		if err != nil {
+			var wrong *SpecError
+			if !errors.As(err, &wrong) || len(wrong.Problems) == 0 {
+				t.Fatalf("an error of another kind: %v", err)
+			}
+			for _, p := range wrong.Problems {
+				if p.Line < 1 || p.Column < 1 {
+					t.Fatalf("a problem has no place: %+v", p)
+				}
+			}
+			return
+		}
+		written := spec.YAML()
+		again, err := Decode("again.yaml", written)
+		if err != nil {
+			t.Fatalf("a valid spec is not read back: %v\n%s\nfrom\n%s", err, written, text)
+		}
+		if second := again.YAML(); string(second) != string(written) {
+			t.Fatalf("a spec changed:\n%s\nbecame\n%s", written, second)
+		}
+	})
+}

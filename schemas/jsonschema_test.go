@@ -1,0 +1,202 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func compile(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("schema.json", document))
+	schema, err := c.Compile("schema.json")
+	require.NoError(t, err)
+	return schema
+}
+
+// asJSON is a YAML text as the values of JSON, which is how an editor looks at it.
+func asJSON(t *testing.T, text []byte) any {
+	t.Helper()
+	converted, err := yaml.YAMLToJSON(text)
+	require.NoError(t, err)
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(converted))
+	require.NoError(t, err)
+	return value
+}
+
+func TestSchemaTakesValidSpecs(t *testing.T) {
+	schema := compile(t, SpecSchema())
+	text, err := os.ReadFile("testdata/full.yaml")
+	require.NoError(t, err)
+	for name, text := range map[string][]byte{
+		"full":    text,
+		"written": full().YAML(),
+		"small":   []byte("version: 1\nsource: {path: a.parquet}\nkey: {variables: [A]}\noperators: [suda]\n"),
+		"bare":    []byte("version: 1\nsource: {path: [a.parquet, b.parquet]}\nkey: {variables: [{name: A}]}\noperators:\n  - suda:\n"),
+		"table":   []byte("version: 1\nsource: {table: t.parquet, count: N}\nkey: {variables: [A]}\noperators: [suda]\nsampling: {population_size: 100}\n"),
+		"weight":  []byte("version: 1\nsource: {path: '-'}\nsampling: {weight: W}\noperators: [{suda: {key: {variables: [A]}}}]\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Decode(name, text)
+			require.NoError(t, err)
+			assert.NoError(t, schema.Validate(asJSON(t, text)))
+		})
+	}
+}
+
+// What the decoder refuses the schema refuses too, except for what compares one value with another.
+func TestSchemaRefusesInvalidSpecs(t *testing.T) {
+	// The first compares the operators with the spec, the others have no JSON form.
+	onlyDecoded := []string{"key_missing.yaml", "syntax.yaml", "fraction_nan.yaml"}
+	schema := compile(t, SpecSchema())
+	paths, err := filepath.Glob("testdata/invalid/*.yaml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		name := filepath.Base(path)
+		if slices.Contains(onlyDecoded, name) {
+			continue
+		}
+		assert.Error(t, schema.Validate(asJSON(t, text)), name)
+	}
+}
+
+// The decoder's fields are those of the schema, name by name.
+func TestSchemaKnowsTheDecodersFields(t *testing.T) {
+	var document struct {
+		Properties map[string]any
+		Defs       map[string]json.RawMessage `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(SpecSchema(), &document))
+	properties := func(def string) []string {
+		var d struct {
+			Properties map[string]any
+			AnyOf      []struct{ Properties map[string]any } `json:"anyOf"`
+		}
+		require.NoError(t, json.Unmarshal(document.Defs[def], &d), def)
+		for _, alternative := range d.AnyOf {
+			if d.Properties == nil {
+				d.Properties = alternative.Properties
+			}
+		}
+		return slices.Sorted(maps.Keys(d.Properties))
+	}
+	names := func(fields []field) []string {
+		var list []string
+		for _, f := range fields {
+			list = append(list, f.name)
+		}
+		slices.Sort(list)
+		return list
+	}
+	version := int64(0)
+	assert.Equal(t, names(specFields(&Spec{}, &version)), slices.Sorted(maps.Keys(document.Properties)))
+	for def, fields := range map[string][]field{
+		"source": sourceFields(&Source{}), "sampling": samplingFields(&Sampling{}), "key": keyFields(&Key{}), "key_variable": keyVariableFields(&KeyVariable{}),
+		"operator": operatorFields(&Operator{}), "recode": recodeFields(&Recode{}), "select": selectFields(&Select{}), "range": conditionFields(&Condition{}),
+		"suda": sudaFields(&Suda{}), "sink": sinkFields(&Sink{}),
+	} {
+		assert.Equal(t, names(fields), properties(def), def)
+	}
+	assert.Equal(t, slices.Sorted(slices.Values(LimitNames)), properties("limits"))
+	for def, words := range map[string][]string{"format": Formats, "missing": MissingPolicies} {
+		var d struct{ Enum []string }
+		require.NoError(t, json.Unmarshal(document.Defs[def], &d))
+		assert.Equal(t, words, d.Enum, def)
+	}
+}
+
+func summary() *Summary {
+	dis, n, category := 0.04, 2815500.0, "18"
+	key := &KeySummary{Variables: []VariableSummary{{Name: "AGE", Categories: 51, Missing: 3, Policy: MissingCategory, MissingCodes: []string{"NA"}}}, Classes: 51, SampleUniques: 2, Doubles: 0.5}
+	suda := &SudaSummary{Score: ScoreLattice, MaxSize: 1, Complete: true, Threshold: 1, Records: 28155, Fraction: pointer(0.01), DIS: &dis, MSUs: 2, MSUsBySize: []int64{2},
+		FileScore: 3.5, FileIS: 7, Variables: []Blame{{"AGE", 3.5, 100}}, Categories: []CategoryBlame{{"AGE", &category, 2, 57.1, 57.1}, {"AGE", nil, 1.5, 42.9, 42.9}}}
+	return &Summary{SchemaVersion: Version, Input: []string{"a<b>.parquet"}, Rows: 28155, Key: key, Sampling: SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
+		Operators: map[string]any{"suda": suda}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
+}
+
+func TestSummaryFitsItsSchema(t *testing.T) {
+	schema := compile(t, SummarySchema())
+	text, err := summary().MarshalIndent()
+	require.NoError(t, err)
+	assert.NoError(t, schema.Validate(asJSON(t, text)))
+	assert.NotContains(t, string(text), "doubles\":0.5", "it is indented")
+
+	empty, err := (&Summary{SchemaVersion: 1, Input: []string{}, Operators: map[string]any{}, Warnings: []string{}}).MarshalIndent()
+	require.NoError(t, err)
+	assert.NoError(t, schema.Validate(asJSON(t, empty)))
+	assert.Error(t, schema.Validate(asJSON(t, bytes.Replace(text, []byte(`"rows"`), []byte(`"row"`), 1))))
+}
+
+// Every field of the summary's types is in its schema, and the other way round.
+func TestSummarySchemaKnowsTheFields(t *testing.T) {
+	schema := string(SummarySchema())
+	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{}}
+	known := map[string]bool{}
+	for _, x := range types {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			known[name] = true
+			assert.Contains(t, schema, `"`+name+`": `, "%T.%s", x, f.Name)
+		}
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			if list, ok := v.([]any); ok {
+				for _, x := range list {
+					walk(x)
+				}
+			}
+			return
+		}
+		if p, ok := m["properties"].(map[string]any); ok {
+			for name := range p {
+				assert.True(t, known[name], "the schema has %s, no type has", name)
+			}
+		}
+		for _, x := range m {
+			walk(x)
+		}
+	}
+	var document any
+	require.NoError(t, json.Unmarshal(SummarySchema(), &document))
+	walk(document)
+}
+
+func TestFooter(t *testing.T) {
+	s := summary()
+	for range 50 {
+		s.Warnings = append(s.Warnings, `a "warning" <with> marks`)
+	}
+	s.Operators["suda"].(*SudaSummary).MSUsBySize = make([]int64, 30)
+	footer, err := s.Footer()
+	require.NoError(t, err)
+	assert.NotContains(t, string(footer), "\n")
+	var back Summary
+	require.NoError(t, json.Unmarshal(footer, &back))
+	assert.Nil(t, back.Run)
+	assert.NotNil(t, s.Run, "the document itself keeps it")
+	assert.Len(t, back.Warnings, 20)
+	assert.Equal(t, `a "warning" <with> marks`, back.Warnings[19])
+	assert.Equal(t, []string{"a<b>.parquet"}, back.Input)
+	assert.Len(t, back.Operators["suda"].(map[string]any)["msus_by_size"], 20)
+	assert.Equal(t, s.Key, back.Key)
+	assert.NoError(t, compile(t, SummarySchema()).Validate(asJSON(t, footer)))
+}
