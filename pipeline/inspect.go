@@ -139,8 +139,14 @@ func typeName(t arrow.DataType) string {
 	switch t.ID() {
 	case arrow.STRING, arrow.LARGE_STRING:
 		return "string"
+	case arrow.FLOAT64:
+		return "double"
+	case arrow.FLOAT32:
+		return "float"
 	case arrow.STRUCT:
 		return "struct"
+	case arrow.LIST, arrow.LARGE_LIST:
+		return "list<" + typeName(t.(arrow.ListLikeType).Elem()) + ">"
 	}
 	return t.String()
 }

@@ -14,10 +14,13 @@ type Plan struct {
 	Outputs []string
 	Stages  []operators.Stage // scans that count
 	Scans   int               // all scans, the one that writes included
-	Added   []operators.Output
+	Added   []AddedColumn
 	Filters bool  // rows leave the output
 	Missing error // why the inputs could not be looked at; then the fields above are empty
 }
+
+// An AddedColumn is a column of the output that the input does not have.
+type AddedColumn struct{ Name, Type string }
 
 // Validate finds what is wrong with a spec. If its inputs exist, their columns are looked at, and the plan says what the run would
 // do; no rows are read.
@@ -53,7 +56,7 @@ func validateOpen(ctx context.Context, spec *schemas.Spec, options Options) (*Pl
 	}
 	for _, o := range j.chain.Output() {
 		if !o.Input {
-			p.Added = append(p.Added, o)
+			p.Added = append(p.Added, AddedColumn{o.Field.Name, typeName(o.Field.Type)})
 		}
 	}
 	return p, nil

@@ -2,9 +2,11 @@ package schemas
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // FuzzDecode: no text makes the decoder panic or hang; errors have places; what is valid stays the same when it is written and read.
@@ -28,6 +30,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		watch := time.AfterFunc(5*time.Second, func() { panic(fmt.Sprintf("decoding takes too long: %q", text)) })
+		defer watch.Stop()
 		spec, err := Decode("f.yaml", text)
 		if err != nil {
 			var wrong *SpecError

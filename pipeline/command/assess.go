@@ -28,7 +28,7 @@ func (c *console) assess() *cli.Command {
 		Name:      "assess",
 		Usage:     "annotate every record of a file with its disclosure risk",
 		ArgsUsage: "FILE...",
-		UsageText: "microrisk assess FILE... --key AGE,SEX,REGION [--fraction 0.01] [--out risk.parquet]",
+		UsageText: "microrisk assess FILE... --key AGE,SEX,REGION [--fraction F] [--out FILE]",
 		Description: `Finds the minimal sample uniques of every record: the smallest sets of key
 variables by which nobody else in the file is like it. Their number and sizes
 make its SUDA score; with the sampling fraction, DIS estimates how likely a

@@ -34,7 +34,7 @@ func planText(p *pipeline.Plan) string {
 		b.WriteString("adds\n")
 		var rows [][]cell
 		for _, a := range p.Added {
-			rows = append(rows, []cell{left(a.Field.Name), left(a.Field.Type.String())})
+			rows = append(rows, []cell{left(a.Name), left(a.Type)})
 		}
 		b.WriteString(table("  ", rows))
 	}
