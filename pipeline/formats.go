@@ -101,14 +101,3 @@ func (i interruptible) Read(p []byte) (int, error) {
 		return 0, i.ctx.Err()
 	}
 }
-
-// untilDone reads r until the context ends, even while a read of r waits for a writer that says nothing.
-func untilDone(ctx context.Context, r io.Reader) io.Reader {
-	read, write := io.Pipe()
-	context.AfterFunc(ctx, func() { read.CloseWithError(ctx.Err()) })
-	go func() {
-		_, err := io.Copy(write, r)
-		write.CloseWithError(err)
-	}()
-	return read
-}

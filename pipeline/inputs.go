@@ -87,6 +87,16 @@ func (in *inputs) add(path, format string) error {
 	return fmt.Errorf("cannot read %s: %w", path, pathReason(err))
 }
 
+// inFolderName tells whether a column is in the names of folders on the way to an input, which are not columns.
+func (in *inputs) inFolderName(column string) bool {
+	return slices.ContainsFunc(in.paths, func(path string) bool {
+		return slices.ContainsFunc(strings.Split(filepath.ToSlash(filepath.Dir(path)), "/"), func(folder string) bool {
+			name, _, is := strings.Cut(folder, "=")
+			return is && name == column
+		})
+	})
+}
+
 // beside suggests the file that a mistyped path most likely means.
 func beside(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -113,13 +123,15 @@ func pathReason(err error) error {
 
 func (in *inputs) addFolder(folder, format string) error {
 	before := len(in.paths)
-	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+	// With the separator a link to a folder is the folder.
+	root := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", path, pathReason(err))
 		}
 		name := e.Name()
 		if e.IsDir() {
-			if path == folder {
+			if path == root {
 				return nil
 			}
 			column, _, is := strings.Cut(name, "=")

@@ -143,6 +143,11 @@ func typeName(t arrow.DataType) string {
 		return "double"
 	case arrow.FLOAT32:
 		return "float"
+	case arrow.DATE32, arrow.DATE64:
+		return "date"
+	case arrow.MAP:
+		m := t.(*arrow.MapType)
+		return "map<" + typeName(m.KeyType()) + ", " + typeName(m.ItemType()) + ">"
 	case arrow.STRUCT:
 		return "struct"
 	case arrow.LIST, arrow.LARGE_LIST:

@@ -18,7 +18,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -185,7 +184,7 @@ func (j *job) bind(list ...operators.Operator) (*operators.Chain, error) {
 	if !errors.As(err, &unknown) {
 		return nil, wrong(err)
 	}
-	if slices.Contains(j.inputs.partitions, unknown.Column) {
+	if j.inputs.inFolderName(unknown.Column) {
 		return nil, wrong(fmt.Errorf("%s is in the names of folders (%s=...), which are not columns; write it into the files as a column", unknown.Column, unknown.Column))
 	}
 	if r, ok := j.source.(reasoner); ok {
@@ -193,14 +192,21 @@ func (j *job) bind(list ...operators.Operator) (*operators.Chain, error) {
 			return nil, wrong(why)
 		}
 	}
+	if unknown.Nearest == "" {
+		var names []string
+		for _, f := range j.source.Schema().Fields() {
+			names = append(names, f.Name)
+		}
+		unknown.Nearest = schemas.Nearest(unknown.Column, names)
+	}
 	return nil, wrong(err)
 }
 
 // operatorsOf are the operators of a spec, in its order.
 func operatorsOf(s *schemas.Spec) []operators.Operator {
 	var list []operators.Operator
-	shared := false // an operator has written what belongs to the pipeline's key
-	for _, o := range s.Operators {
+	shared := sharedKey(s)
+	for i, o := range s.Operators {
 		for _, r := range o.Recode {
 			list = append(list, operators.Recode{Config: r})
 		}
@@ -208,12 +214,9 @@ func operatorsOf(s *schemas.Spec) []operators.Operator {
 			list = append(list, operators.Select{Config: *o.Select})
 		}
 		if o.Suda != nil {
-			suda := operators.Suda{Config: *o.Suda, Sampling: s.Sampling}
+			suda := operators.Suda{Config: *o.Suda, Sampling: s.Sampling, Shared: i == shared}
 			if s.Key != nil {
 				suda.Key = *s.Key
-			}
-			if o.Suda.Key == nil && !shared {
-				suda.Shared, shared = true, true
 			}
 			list = append(list, suda)
 		}

@@ -19,8 +19,9 @@ func (j *job) summarize(r *operators.Report) *schemas.Summary {
 		Seed:          j.options.Seed,
 		Warnings:      append([]string{}, r.Warnings...),
 	}
-	if w := j.inputs.partitionWarning(); w != "" {
+	for _, w := range j.warnings() {
 		s.Warnings = append(s.Warnings, w)
+		j.options.Logger.Warn(w)
 	}
 	for _, o := range r.Operators {
 		s.Operators[o.Name] = o.Summary
@@ -28,6 +29,18 @@ func (j *job) summarize(r *operators.Report) *schemas.Summary {
 	j.liftKey(s)
 	j.describeSample(s)
 	return s
+}
+
+// warnings are what can be said before any row is read.
+func (j *job) warnings() []string {
+	var list []string
+	if w := j.inputs.partitionWarning(); w != "" {
+		list = append(list, w)
+	}
+	if s := j.spec.Sampling; s != nil && s.Weight != "" {
+		list = append(list, fmt.Sprintf("the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn", s.Weight))
+	}
+	return list
 }
 
 // liftKey moves the description of the pipeline's own key from the first operator that used it to the document.

@@ -86,6 +86,17 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 	}
 	v.operators(s)
 	v.sink(s)
+	v.limits(s)
+	return v.problems
+}
+
+// limits refuses limits of figures that the run would not have: a gate that is never closed is worse than none.
+func (v *validator) limits(s *Spec) {
+	measured, dis := false, false
+	for _, o := range s.Operators {
+		measured = measured || o.Suda != nil
+		dis = dis || o.Suda != nil && o.Suda.Threshold <= 1 && s.Sampling != nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
 		path := "limits." + name
 		switch value := s.Limits[name]; {
@@ -93,11 +104,14 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 			v.add(path, "limit %q is unknown; %s", name, oneOfAdvice(name, LimitNames))
 		case math.IsNaN(value) || value < 0:
 			v.add(path, "the limit %s is %v; it must be 0 or more", name, value)
+		case len(s.Operators) > 0 && !measured:
+			v.add(path, "the limit %s is compared with a figure of suda; add suda to operators", name)
+		case name == LimitDIS && measured && !dis:
+			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
 		case name == LimitMaxScore && s.Sink.Path == "":
 			v.add(path, "the limit %s is compared while records are written; add a sink", name)
 		}
 	}
-	return v.problems
 }
 
 func (v *validator) source(s *Source) {

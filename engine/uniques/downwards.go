@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Limits of the downward search: bits of the whole key, variables, and bytes of its counts.
@@ -39,6 +40,8 @@ type downSearch struct {
 	spots chan struct{} // free goroutines
 	group sync.WaitGroup
 	idle  sync.Pool
+
+	visits atomic.Int64 // sets
 }
 
 // A downWorker is one goroutine's scratch: a table for every depth, and what it found, by stripe of classes.
@@ -59,7 +62,7 @@ func (p *problem) fitsDownwards(o *Options) bool {
 		plain = plain && w == nil
 	}
 	counts := int64(p.n) * int64(o.MaxSize) * int64(p.variables+1) / 2 * 8
-	return plain && width <= downwardBits && p.variables <= downwardVariables && counts <= downwardBytes
+	return plain && width <= downwardBits && 1<<width <= max(1<<20, 64*p.n) && p.variables <= downwardVariables && counts <= downwardBytes
 }
 
 func (p *problem) searchDown(ctx context.Context, o *Options, t *tally) error {
@@ -91,6 +94,7 @@ func (p *problem) searchDown(ctx context.Context, o *Options, t *tally) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	t.r.Visits = s.visits.Load()
 	t.addCounts(ctx, s)
 	return ctx.Err()
 }
@@ -103,8 +107,7 @@ func (s *downSearch) run(d *denseTable, fields []denseField, first int) {
 	for stripe := range w.found {
 		s.drain(w, stripe)
 	}
-	s.progress.add(w.sets)
-	w.sets = 0
+	s.done(w)
 	s.idle.Put(w)
 	<-s.spots
 }
@@ -119,8 +122,7 @@ func (s *downSearch) visit(w *downWorker, d *denseTable, fields []denseField, fi
 		set |= 1 << f.variable
 	}
 	if w.sets++; w.sets == 1024 {
-		s.progress.add(w.sets)
-		w.sets = 0
+		s.done(w)
 	}
 	wanted := fields
 	if len(fields) > s.limit {
@@ -167,6 +169,13 @@ func (s *downSearch) visit(w *downWorker, d *denseTable, fields []denseField, fi
 		d.without(f, next)
 		s.visit(w, next, rest, j)
 	}
+}
+
+// done reports the sets that a worker has been through.
+func (s *downSearch) done(w *downWorker) {
+	s.progress.add(w.sets)
+	s.visits.Add(w.sets)
+	w.sets = 0
 }
 
 // without writes the margin that leaves out a variable to out.

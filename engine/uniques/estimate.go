@@ -2,19 +2,96 @@ package uniques
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/bits"
+	"math/rand/v2"
+	"time"
 )
 
-// plan chooses the direction of the search.
+// An EstimateError says that a search was not begun because it would take over an hour.
+type EstimateError struct {
+	Visits   float64       // classes counted, over all sets
+	Duration time.Duration // on the workers given
+	MaxSize  int           // the largest size limit whose search takes about a minute, at least 1
+}
+
+func (e *EstimateError) Error() string {
+	return fmt.Sprintf("uniques: the search would take about %v (%.2g counts of classes); with a size limit of %d it takes about a minute, or force it",
+		e.Duration.Round(time.Minute), e.Visits, e.MaxSize)
+}
+
+// Costs of the searches in seconds, on one core: a class counted on a set, a cell of a margin.
+const (
+	visitSeconds = 8e-9
+	cellSeconds  = 1e-9
+)
+
+const (
+	longest   = 3600 // seconds that a search may take unless forced
+	unsampled = 60   // seconds at most that are not worth an estimate
+	advised   = 60   // seconds of the search that is proposed instead
+)
+
+// Bytes is about the memory that a search holds at most, besides table and result: keys and the bitmaps of the two widest
+// levels of the lattice. Sets that are closed early make it less.
+func Bytes(classes, variables, maxSize int) int64 {
+	if maxSize <= 0 || maxSize > variables {
+		maxSize = variables
+	}
+	widest := 0.0
+	for s := 0; s < maxSize; s++ {
+		widest = max(widest, float64(binomial(variables, s))+float64(binomial(variables, s+1)))
+	}
+	return int64(min(math.MaxInt64/2, widest*float64(classes)/8+32*float64(classes)))
+}
+
+// plan chooses the direction of the search and refuses one that takes too long. It depends on the number of workers only in
+// whether it refuses.
 func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	fits := p.fitsDownwards(o)
 	if o.direction != chosen && (o.direction == upwards || fits) {
 		return o.direction, nil
 	}
-	if fits && p.cellsDown() < p.visitsUp(o.MaxSize) {
-		return downwards, nil
+	down := math.Inf(1)
+	if fits {
+		down = p.cellsDown() * cellSeconds
 	}
-	return upwards, nil
+	visits := make([]float64, o.MaxSize+1) // by size
+	for s := 1; s <= o.MaxSize; s++ {
+		visits[s] = float64(binomial(p.variables, s)) * float64(p.n)
+	}
+	up := p.upSeconds(visits)
+	workers := float64(o.Workers)
+	if up < unsampled || down < up/4 && down < unsampled*workers {
+		if down < up/4 {
+			return downwards, nil
+		}
+		return upwards, nil
+	}
+	share, err := p.sample(ctx, o)
+	if err != nil {
+		return chosen, err
+	}
+	for s := range visits {
+		visits[s] *= share[s]
+	}
+	up = p.upSeconds(visits)
+	way := upwards
+	if down < up {
+		way = downwards
+	}
+	if o.Force || min(up, down) <= longest*workers {
+		return way, nil
+	}
+	e := &EstimateError{Duration: time.Duration(min(min(up, down)/workers*1e9, math.MaxInt64/2)), MaxSize: 1}
+	for _, v := range visits {
+		e.Visits += v
+	}
+	for s := 2; s <= o.MaxSize && p.upSeconds(visits[:s+1]) <= advised*workers; s++ {
+		e.MaxSize = s
+	}
+	return chosen, e
 }
 
 // cellsDown is the number of cells of all margins, prod (1 + 2^bits).
@@ -26,7 +103,132 @@ func (p *problem) cellsDown() float64 {
 	return cells
 }
 
-// visitsUp is the most classes that an upward search can count, over all sets.
-func (p *problem) visitsUp(limit int) float64 {
-	return float64(latticeSize(p.variables, limit)) * float64(p.n)
+// upSeconds is the time of an upward search on one core.
+func (p *problem) upSeconds(visits []float64) float64 {
+	cost := visitSeconds * float64(p.words)
+	if p.anyWild {
+		cost *= 3 // look-ups among the incomplete classes
+	}
+	sum := 0.0
+	for _, v := range visits {
+		sum += v
+	}
+	return sum * cost
+}
+
+// Sizes of the sample: classes, sets of each size, and comparisons of variables in all.
+const (
+	sampleClasses  = 64
+	sampleSets     = 24
+	sampleCompares = 1e9
+)
+
+// sample estimates, for each size, the mean share of classes that an upward search counts on a set: those that agree with some other class on every
+// subset one smaller, which follows from the largest sets of variables on which they agree with others. Missing values count
+// as categories.
+func (p *problem) sample(ctx context.Context, o *Options) ([]float64, error) {
+	n := int(min(max(sampleCompares/float64(p.n)/float64(p.variables), 4), sampleClasses, float64(p.n)))
+	agree := make([][]uint64, n)
+	err := inParallel(ctx, o.Workers, n, func(_, j int) {
+		i := int((float64(j) + .5) / float64(n) * float64(p.n))
+		agree[j] = p.agreements(ctx, i)
+	})
+	if err != nil {
+		return nil, err
+	}
+	share := make([]float64, o.MaxSize+1)
+	err = inParallel(ctx, o.Workers, o.MaxSize, func(_, s int) {
+		size := s + 1
+		r := rand.New(rand.NewPCG(uint64(size), 1))
+		live := 0
+		for range sampleSets {
+			var set uint64
+			for _, v := range r.Perm(p.variables)[:size] {
+				set |= 1 << v
+			}
+			for _, masks := range agree {
+				if liveOn(set, masks) {
+					live++
+				}
+			}
+		}
+		share[size] = float64(live) / float64(sampleSets*n)
+	})
+	return share, err
+}
+
+// liveOn tells whether every subset one smaller than a set lies within one of some masks.
+func liveOn(set uint64, masks []uint64) bool {
+	for rest := set; rest != 0; rest &= rest - 1 {
+		sub := set &^ (rest & -rest)
+		within := false
+		for _, m := range masks {
+			if sub&^m == 0 {
+				within = true
+				break
+			}
+		}
+		if !within {
+			return false
+		}
+	}
+	return true
+}
+
+// agreements lists the sets of variables on which class i agrees with another class (or with a second record of its own),
+// without those that lie within another.
+func (p *problem) agreements(ctx context.Context, i int) []uint64 {
+	seen := map[uint64]bool{}
+	if p.many[i>>6]>>(i&63)&1 == 1 {
+		return []uint64{^uint64(0)}
+	}
+	last := uint64(0)
+	for j := range p.n {
+		if j&0xfffff == 0 && ctx.Err() != nil {
+			return nil
+		}
+		if j == i {
+			continue
+		}
+		var set uint64
+		for v, f := range p.fields {
+			if (p.keys[f.word][i]^p.keys[f.word][j])&f.mask() == 0 {
+				set |= 1 << v
+			}
+		}
+		if set != last {
+			seen[set] = true
+			last = set
+		}
+	}
+	var masks []uint64
+	for m := range seen {
+		masks = append(masks, m)
+	}
+	return largest(masks)
+}
+
+// largest keeps the masks that do not lie within another.
+func largest(masks []uint64) []uint64 {
+	bySize := make([][]uint64, 65)
+	for _, m := range masks {
+		bySize[bits.OnesCount64(m)] = append(bySize[bits.OnesCount64(m)], m)
+	}
+	var kept []uint64
+	for s := 64; s >= 0; s-- {
+		larger := len(kept)
+		for _, m := range bySize[s] {
+			within := false
+			for _, k := range kept[:larger] {
+				if m&^k == 0 {
+					within = true
+					break
+				}
+			}
+			if !within {
+				kept = append(kept, m)
+			}
+		}
+	}
+	return kept
 }

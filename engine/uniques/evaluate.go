@@ -14,6 +14,10 @@ type evaluator struct {
 	exact exact
 	wild  wildcard
 	word  wordCounter
+	many  []uint64 // classes that stand for several records on the set
+	open  bool     // what the last wildcard set said
+
+	visits int64 // live classes counted, over all sets
 }
 
 func newEvaluator(p *problem) *evaluator {
@@ -25,34 +29,21 @@ func (e *evaluator) evaluate(l, below *level, i int) (open bool) {
 	p, set, out := e.p, l.sets[i], l.done[i]
 	below.known(p, set, 0, e.known)
 	copy(out, e.known)
-	live := 0
-	candidates := false
 	for w, k := range e.known {
-		live += bits.OnesCount64(^k)
-		candidates = candidates || ^k&^p.many[w] != 0
+		open = open || ^k&^p.many[w] != 0
 	}
-	if !candidates {
+	if !open {
 		return false
 	}
-	e.mask = p.masks(set, e.mask)
-	if len(e.mask) == 0 {
-		e.mask = append(e.mask, mask{})
-	}
-	switch {
-	case p.anyWild:
-		return e.evaluateWild(set, out)
-	case bits.OnesCount64(set) == p.variables: // classes differ on the whole key
+	if !p.anyWild && bits.OnesCount64(set) == p.variables { // classes differ on the whole key
 		for w := range out {
 			out[w] |= ^p.many[w]
 		}
 		return false
-	case p.k > 1:
-		e.rest = appendClear(e.rest[:0], e.known)
-		e.resolve(out)
-	case len(e.mask) == 1:
-		e.countWord(live, set, out)
-	default:
-		e.filterWide(live, out)
+	}
+	e.count(set, out)
+	if p.anyWild {
+		return e.open
 	}
 	for w, k := range out {
 		if ^k&^p.many[w] != 0 {
@@ -60,6 +51,33 @@ func (e *evaluator) evaluate(l, below *level, i int) (open bool) {
 		}
 	}
 	return false
+}
+
+// count adds the classes that are unique on a set to out, those known already left out of account.
+func (e *evaluator) count(set uint64, out []uint64) {
+	p := e.p
+	e.many = p.many
+	if c := p.cover(set); c != nil && !c.narrow(e) {
+		return
+	}
+	live := 0
+	for _, k := range e.known {
+		live += bits.OnesCount64(^k)
+	}
+	e.visits += int64(live)
+	e.mask = p.masks(set, e.mask)
+	if len(e.mask) == 0 {
+		e.mask = append(e.mask, mask{})
+	}
+	switch {
+	case p.anyWild:
+		e.open = e.evaluateWild(set, out)
+	case p.k > 1:
+		e.rest = appendClear(e.rest[:0], e.known)
+		e.resolve(out)
+	case len(e.mask) > 1 || !e.countWord(live, out):
+		e.filterWide(live, out)
+	}
 }
 
 // appendClear appends the numbers of the bits that are 0.
@@ -93,16 +111,16 @@ func (e *evaluator) hashOf(i uint32) uint64 {
 	return h
 }
 
-// filterWide is filter for sets in several words.
+// filterWide finds the unique classes among those not known, for sets in several words of the key. Every class goes to a slot by
+// hash; one that has its slot for itself is unique for certain, the others are compared exactly.
 func (e *evaluator) filterWide(live int, out []uint64) {
-	p := e.p
 	shift := e.slotsFor(live)
 	e.rest = appendClear(e.rest[:0], e.known)
 	for _, i := range e.rest {
 		s := e.hashOf(i) >> shift
 		bit := uint64(1) << (s & 31 * 2)
 		word := &e.slots[s>>5]
-		*word |= bit | (*word&bit)<<1 | bit<<1*(p.many[i>>6]>>(i&63)&1)
+		*word |= bit | (*word&bit)<<1 | bit<<1*(e.many[i>>6]>>(i&63)&1)
 	}
 	n := 0
 	for _, i := range e.rest {
@@ -126,7 +144,7 @@ func (e *evaluator) resolve(out []uint64) {
 	p := e.p
 	e.exact.reset(p, e.mask)
 	for _, i := range e.rest {
-		e.exact.add(i, p.weightOf(i))
+		e.exact.add(i, e.weightOf(i))
 	}
 	if p.k == 1 {
 		for _, s := range e.exact.slots {
@@ -144,9 +162,9 @@ func (e *evaluator) resolve(out []uint64) {
 }
 
 // weightOf class i: its records, at most k+1.
-func (p *problem) weightOf(i uint32) uint32 {
-	if p.weight != nil {
-		return p.weight[i]
+func (e *evaluator) weightOf(i uint32) uint32 {
+	if e.p.weight != nil {
+		return e.p.weight[i]
 	}
-	return 1 + uint32(p.many[i>>6]>>(i&63)&1)
+	return 1 + uint32(e.many[i>>6]>>(i&63)&1)
 }

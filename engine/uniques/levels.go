@@ -27,6 +27,9 @@ func (p *problem) searchUp(ctx context.Context, o *Options, tally *tally) error 
 	for i := range workers {
 		workers[i] = newEvaluator(p)
 	}
+	if err := p.makeCovers(ctx, o, workers); err != nil {
+		return err
+	}
 	for size := 1; size <= o.MaxSize; size++ {
 		l := below.next(p.variables)
 		if len(l.sets) == 0 {
@@ -55,6 +58,9 @@ func (p *problem) searchUp(ctx context.Context, o *Options, tally *tally) error 
 		}
 		spare = append(spare, l.release(false)...)
 		below = l
+	}
+	for _, e := range workers {
+		tally.r.Visits += e.visits
 	}
 	return nil
 }

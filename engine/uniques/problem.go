@@ -27,6 +27,9 @@ type problem struct {
 	ignored [][]uint64 // ignored[v]: classes that miss v under Ignore; nil when there are none
 	wild    [][]uint64 // wild[v]: classes that miss v under Wildcard; nil when there are none
 	anyWild bool
+
+	covers     []*cover // by the variables of coverOrder that they leave out; nil when there are none
+	coverOrder []int
 }
 
 // A field is the place of a variable in the packed keys.
@@ -85,16 +88,24 @@ func (p *problem) class(i int) int {
 	return p.ids[i]
 }
 
-// place gives every variable a field that holds its codes.
+// place gives every variable a field that holds the largest of its codes that occurs.
 func (p *problem) place() {
 	p.fields = make([]field, p.variables)
 	p.codes = make([]int, p.variables)
 	p.words = 1
 	used := 0
+	codes := make([]uint32, chunk)
 	for v := range p.fields {
-		missing := p.table.Variables[v].Missing()
-		p.codes[v] = int(missing) + 1
-		need := bits.Len32(missing)
+		p.codes[v] = int(p.table.Variables[v].Missing()) + 1
+		var largest uint32
+		for from := 0; from < p.n; from += chunk {
+			part := codes[:min(chunk, p.n-from)]
+			p.table.Codes(v, from, part)
+			for _, c := range part {
+				largest = max(largest, c)
+			}
+		}
+		need := bits.Len32(largest)
 		if used+need > 64 {
 			p.words++
 			used = 0

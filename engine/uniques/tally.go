@@ -218,6 +218,7 @@ func (t *tally) emptySet() {
 // finish makes the file's figures and turns shares into percent.
 func (t *tally) finish() {
 	r := t.r
+	r.BySize = t.total[1:]
 	for s, n := range t.total {
 		if n != 0 {
 			r.FileScore += float64(n) * t.weight[s]

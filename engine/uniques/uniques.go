@@ -59,6 +59,7 @@ type Options struct {
 	Progress func(done, total int64)
 
 	direction direction
+	covers    int // least number of classes that covers are made for; 0 means coverClasses
 }
 
 // A direction is the way a search goes through the lattice of sets; tests force one.
@@ -82,6 +83,9 @@ type Result struct {
 	MinSize   []int32   // size of the smallest; 0 if none
 	// Share[v][i] is variable v's share of the score of class i in percent, NaN where that score is 0; nil unless asked for.
 	Share [][]float64
+
+	BySize []int64 // BySize[s-1] is the number of minimal sample uniques of size s, over all records
+	Visits int64   // classes (upwards) or sets (downwards) looked at by the search: what its time grows with
 
 	FileScore  float64 // sum of scores over records
 	FileIS     float64

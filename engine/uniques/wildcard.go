@@ -142,7 +142,7 @@ func (e *evaluator) evaluateWild(set uint64, out []uint64) (open bool) {
 				x.groups[pattern] = append(x.groups[pattern], i)
 				continue
 			}
-			e.exact.add(i, p.weightOf(i))
+			e.exact.add(i, e.weightOf(i))
 			if out0[w]>>b&1 == 0 && p.many[w]>>b&1 == 0 {
 				candidates = append(candidates, i)
 			}
@@ -159,7 +159,7 @@ func (e *evaluator) evaluateWild(set uint64, out []uint64) (open bool) {
 		}
 		e.exact.reset(p, x.masks)
 		for _, i := range members {
-			e.exact.add(i, p.weightOf(i))
+			e.exact.add(i, e.weightOf(i))
 		}
 		for j, i := range candidates {
 			if int64(total[j]) <= p.k {

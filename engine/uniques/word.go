@@ -5,12 +5,12 @@ import "math/bits"
 // A wordCounter counts masked keys of one word when k is 1. Small keys index a table of two-bit counts; larger ones are spread
 // over partitions by hash, so that each is counted in a table that stays in the cache.
 type wordCounter struct {
-	runs    []bitRun
-	places  []uint32 // small keys, in the order of the classes
-	entries []entry
+	runs   []bitRun
+	places []uint32 // small keys, in the order of the classes
+	splitter
 	starts  []int
-	slots   []uint64 // hash of a key, 0 when free
-	owner   []uint32 // the class that has it, or several
+	entries []uint64
+	table   []uint64 // all 0 between uses
 }
 
 // A bitRun moves a run of key bits to its place in a small key.
@@ -19,36 +19,31 @@ type bitRun struct {
 	shift uint8
 }
 
-type entry struct {
-	hash  uint64
-	class uint32
+// countWord finds the unique classes among those not known; false when it cannot.
+func (e *evaluator) countWord(live int, out []uint64) bool {
+	width := e.smallKey(e.mask[0].bits)
+	if width <= smallMost && 1<<width <= max(1<<14, smallPer*live) {
+		e.countSmall(live, width, out)
+		return true
+	}
+	return e.countParts(live, out)
 }
-
-const several = ^uint32(0)
-
-const (
-	mix       = 0x9e3779b97f4a7c15
-	unspread  = 32
-	partition = 1 << 11 // classes of a partition, on average
-)
 
 // spread mixes a masked key without loss, as a product with an odd number and the folds around it can be undone. The top bits are the best.
 func spread(k uint64) uint64 {
-	k ^= k >> unspread
+	k ^= k >> 32
 	k *= mix
-	k ^= k >> unspread
+	k ^= k >> 32
 	return k * 0xd6e8feb86659fd93
 }
 
-// countWord finds the unique classes among those not known.
-func (e *evaluator) countWord(live int, set uint64, out []uint64) {
-	width := e.smallKey(e.mask[0].bits)
-	if width <= 25 && 1<<width <= max(1<<14, 64*live) {
-		e.countSmall(live, width, out)
-		return
-	}
-	e.countSpread(live, out)
-}
+const mix = 0x9e3779b97f4a7c15
+
+// Limits of small keys: bits, and possible keys for each class, as a table must not cost more to clear than to use.
+const (
+	smallMost = 25
+	smallPer  = 64
+)
 
 // smallKey finds the runs of bits of a mask and returns their total width.
 func (e *evaluator) smallKey(m uint64) (width int) {
@@ -110,7 +105,7 @@ func gather(dst []uint32, known, keys []uint64, from int, runs []bitRun) int {
 
 // countSmall counts in a table with two bits for every possible key: met once, met more than once.
 func (e *evaluator) countSmall(live, width int, out []uint64) {
-	p, c := e.p, &e.word
+	p, c, several := e.p, &e.word, e.many
 	if len(c.runs) == 0 {
 		c.runs = append(c.runs, bitRun{})
 	}
@@ -127,7 +122,7 @@ func (e *evaluator) countSmall(live, width int, out []uint64) {
 	gather(places, e.known, p.keys[e.mask[0].word], 0, c.runs)
 	n := 0
 	for w, k := range e.known {
-		many := p.many[w] &^ k
+		many := several[w] &^ k
 		count := bits.OnesCount64(^k)
 		if many == 0 {
 			for _, x := range places[n : n+count] {
@@ -156,122 +151,4 @@ func (e *evaluator) countSmall(live, width int, out []uint64) {
 		}
 		out[w] |= unique
 	}
-}
-
-// countSpread spreads the classes over partitions by the top bits of their hash and counts each partition in a small table.
-func (e *evaluator) countSpread(live int, out []uint64) {
-	p, c := e.p, &e.word
-	partBits := min(bits.Len(uint(live/partition)), 10)
-	shift := 64 - partBits
-	keys, m := p.keys[e.mask[0].word], e.mask[0].bits
-	if cap(c.entries) < live {
-		c.entries = make([]entry, len(p.base)*64)
-	}
-	entries := c.entries[:live]
-	if c.starts == nil {
-		c.starts = make([]int, 1<<10+1)
-	}
-	starts := c.starts[:1<<partBits+1]
-	clear(starts)
-	for w, k := range e.known {
-		base := keys[w<<6:]
-		for live := ^k; live != 0; live &= live - 1 {
-			starts[spread(base[bits.TrailingZeros64(live)]&m)>>shift]++
-		}
-	}
-	sum := 0
-	for i, n := range starts {
-		starts[i] = sum
-		sum += n
-	}
-	for w, k := range e.known {
-		base := keys[w<<6:]
-		for live := ^k; live != 0; live &= live - 1 {
-			b := bits.TrailingZeros64(live)
-			h := spread(base[b] & m)
-			at := starts[h>>shift]
-			starts[h>>shift] = at + 1
-			entries[at] = entry{h, uint32(w<<6 | b)}
-		}
-	}
-	from := 0
-	for _, to := range starts[:1<<partBits] {
-		c.countPartition(p, entries[from:to], partBits, out)
-		from = to
-	}
-}
-
-// countPartition marks the classes of a partition whose hash occurs once.
-func (c *wordCounter) countPartition(p *problem, entries []entry, partBits int, out []uint64) {
-	size := min(4096, 2<<bits.Len(uint(len(entries))))
-	c.resize(size)
-	slots, owner := c.slots[:size], c.owner[:size]
-	limit := size / 2
-	shift := 64 - bits.Len(uint(size-1))
-	zero := several // the class of hash 0, which the table cannot hold
-	zeros := 0
-	for _, e := range entries {
-		if e.hash == 0 {
-			zeros += 1 + int(p.many[e.class>>6]>>(e.class&63)&1)
-			zero = e.class
-			continue
-		}
-		at := e.hash << partBits >> shift
-		for {
-			h := slots[at&uint64(len(slots)-1)]
-			if h == e.hash {
-				owner[at&uint64(len(owner)-1)] = several
-				break
-			}
-			if h == 0 {
-				slots[at&uint64(len(slots)-1)] = e.hash
-				owner[at&uint64(len(owner)-1)] = e.class | -uint32(p.many[e.class>>6]>>(e.class&63)&1)
-				limit--
-				break
-			}
-			at++
-		}
-		if limit == 0 {
-			slots, owner = c.grow(slots, owner, partBits)
-			size = len(slots)
-			limit = size / 4
-			shift = 64 - bits.Len(uint(size-1))
-		}
-	}
-	if zeros == 1 {
-		out[zero>>6] |= 1 << (zero & 63)
-	}
-	for at, h := range slots {
-		if i := owner[at]; h != 0 && i != several {
-			out[i>>6] |= 1 << (i & 63)
-		}
-	}
-}
-
-// resize clears the first n slots.
-func (c *wordCounter) resize(n int) {
-	if len(c.slots) < n {
-		c.slots = make([]uint64, n)
-		c.owner = make([]uint32, n)
-	}
-	clear(c.slots[:n])
-}
-
-func (c *wordCounter) grow(slots []uint64, owner []uint32, partBits int) ([]uint64, []uint32) {
-	oldSlots, oldOwner := append([]uint64(nil), slots...), append([]uint32(nil), owner...)
-	n := 2 * len(slots)
-	c.resize(n)
-	slots, owner = c.slots[:n], c.owner[:n]
-	shift := 64 - bits.Len(uint(n-1))
-	for i, h := range oldSlots {
-		if h == 0 {
-			continue
-		}
-		at := h << partBits >> shift
-		for slots[at&uint64(n-1)] != 0 {
-			at++
-		}
-		slots[at&uint64(n-1)], owner[at&uint64(n-1)] = h, oldOwner[i]
-	}
-	return slots, owner
 }

@@ -17,7 +17,7 @@ const (
 	// do not depend on the batch size.
 	pieceRows = 4096
 	// maxGroupRows is where a row group ends when the input has none.
-	maxGroupRows = 1 << 20
+	maxGroupRows = 1 << 18
 	// dictionaryBytes is the size at which a column gives its dictionary up.
 	dictionaryBytes = 1 << 20
 )
@@ -28,9 +28,12 @@ type encoder struct {
 	writer   *parquet.Writer
 	writers  []*parquet.ColumnWriter
 	buffer   bytes.Buffer
-	staged   int   // rows in the columns' staged values
-	rows     int64 // in the current row group
-	maxGroup int64 // rows of a row group, 0 for no limit
+	staged   int        // rows in the columns' staged values
+	rows     int64      // in the current row group
+	maxGroup int64      // rows of a row group, 0 for no limit
+	full     []*encoded // row groups that reached it
+	schema   *parquet.Schema
+	codec    compress.Codec
 }
 
 // An encodedColumn is a column that is made here.
@@ -54,10 +57,17 @@ func newEncoder(fields []arrow.Field, formats []columnFormat, codec compress.Cod
 		group[fmt.Sprintf("c%06d", i)] = formats[i].node // the library sorts columns by name
 		e.columns = append(e.columns, &encodedColumn{field: f, format: formats[i], position: i})
 	}
-	e.writer = parquet.NewWriter(&e.buffer, parquet.NewSchema("schema", group), parquet.Compression(codec),
+	e.schema, e.codec = parquet.NewSchema("schema", group), codec
+	e.open()
+	return e
+}
+
+// open starts a small file.
+func (e *encoder) open() {
+	e.buffer = bytes.Buffer{}
+	e.writer = parquet.NewWriter(&e.buffer, e.schema, parquet.Compression(e.codec),
 		parquet.DictionaryMaxBytes(dictionaryBytes), parquet.CreatedBy("microrisk", "1", "0"))
 	e.writers = e.writer.ColumnWriters()
-	return e
 }
 
 // write appends the rows of a batch that keep tells, nil for all; arrays has one array a column.
@@ -104,7 +114,7 @@ func (e *encoder) readers(arrays []arrow.Array, rows int) ([]valueReader, error)
 	readers := make([]valueReader, len(arrays))
 	for i, a := range arrays {
 		c := e.columns[i]
-		if !arrow.TypeEqual(a.DataType(), c.field.Type) {
+		if !arrow.TypeEqual(a.DataType(), c.field.Type) && !codes(a.DataType(), c.field.Type) {
 			return nil, fmt.Errorf("column %q: a batch has type %s, not %s", c.field.Name, a.DataType(), c.field.Type)
 		}
 		if a.Len() != rows {
@@ -117,6 +127,12 @@ func (e *encoder) readers(arrays []arrow.Array, rows int) ([]valueReader, error)
 		readers[i] = r
 	}
 	return readers, nil
+}
+
+// codes tells whether a batch of type t has coded values of the column's type, as operators give them.
+func codes(t, column arrow.DataType) bool {
+	d, ok := t.(*arrow.DictionaryType)
+	return ok && arrow.TypeEqual(d.ValueType, column)
 }
 
 func (c *encodedColumn) stage(read valueReader, from, to int, keep *operators.Bitmap) error {
@@ -144,11 +160,23 @@ func (e *encoder) flush() error {
 	}
 	e.rows += int64(e.staged)
 	e.staged = 0
-	if e.maxGroup > 0 && e.rows >= e.maxGroup {
-		e.rows = 0
-		return e.writer.Flush()
+	if e.maxGroup == 0 || e.rows < e.maxGroup {
+		return nil
 	}
+	group, err := e.finish()
+	if err != nil {
+		return err
+	}
+	e.full, e.rows = append(e.full, group), 0
+	e.open()
 	return nil
+}
+
+// takeFull hands over the row groups that are full.
+func (e *encoder) takeFull() []*encoded {
+	full := e.full
+	e.full = nil
+	return full
 }
 
 // finish ends the small file and takes it apart. Without rows there are no row groups.

@@ -253,8 +253,13 @@ func temporalFormat(t arrow.DataType) (columnFormat, error) {
 		}
 		return int64s[arrow.Timestamp, *array.Timestamp](parquet.TimestampAdjusted(timeUnit(t.Unit), t.TimeZone != ""), scale), nil
 	case *arrow.Decimal128Type:
-		return decimal128Format(t), nil
+		if t.Scale >= 0 && t.Scale <= t.Precision {
+			return decimal128Format(t), nil
+		}
 	case *arrow.Decimal256Type:
+		if t.Scale < 0 || t.Scale > t.Precision {
+			break
+		}
 		node := parquet.Decimal(int(t.Scale), int(t.Precision), parquet.FixedLenByteArrayType(32))
 		return columnFormat{node: coded(node), noBounds: true, reader: one(func(a *array.Decimal256, i int) (parquet.Value, error) {
 			return parquet.FixedLenByteArrayValue(bigEndian(a.Value(i).BigInt(), 32)), nil

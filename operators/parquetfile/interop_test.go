@@ -130,26 +130,3 @@ func TestFootersOfOthersStayAsTheyAre(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkCodedRead(b *testing.B) {
-	for _, path := range sharedFiles(b, "micro/census_1m.parquet") {
-		s := openSource(b, path)
-		var want []operators.Want
-		for _, f := range s.Schema().Fields()[:10] {
-			want = append(want, operators.Want{Name: f.Name, Coded: true})
-		}
-		mem := memory.NewGoAllocator()
-		b.ResetTimer()
-		for range b.N {
-			for _, p := range s.parts {
-				r, err := p.Read(context.Background(), mem, want, 0)
-				require.NoError(b, err)
-				for r.Next() {
-				}
-				require.NoError(b, r.Err())
-				r.Release()
-			}
-		}
-		b.ReportMetric(float64(s.Rows())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
-	}
-}

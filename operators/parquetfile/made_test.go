@@ -85,12 +85,19 @@ func (m madeFile) bytes(t testing.TB) []byte {
 		options = append(options, parquet.PageBufferSize(m.page))
 	}
 	w := parquet.NewGenericWriter[nasty](&b, options...)
-	for i := range m.rows {
-		_, err := w.Write([]nasty{nastyRow(i)})
-		require.NoError(t, err)
-		if m.group > 0 && (i+1)%m.group == 0 {
-			require.NoError(t, w.Flush())
+	rows := make([]nasty, m.rows)
+	for i := range rows {
+		rows[i] = nastyRow(i)
+	}
+	for from := 0; from < len(rows); {
+		to := len(rows)
+		if m.group > 0 {
+			to = min(to, from+m.group)
 		}
+		_, err := w.Write(rows[from:to])
+		require.NoError(t, err)
+		require.NoError(t, w.Flush())
+		from = to
 	}
 	require.NoError(t, w.Close())
 	return b.Bytes()

@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -32,7 +33,12 @@ type output struct {
 }
 
 // A pageIndex waits for the end of the file, where readers expect all of them in a row.
-type pageIndex struct{ columns, offsets []byte }
+type pageIndex struct {
+	columns, offsets     []byte
+	columnsAt, offsetsAt place
+}
+
+type place struct{ at, length int64 }
 
 // begin creates the file.
 func (s *Sink) begin(i int, o *output, shape *encoded) error {
@@ -95,14 +101,22 @@ func (o *output) write(u *unit, m *made) error {
 	if p, ok := u.parts[0].part.(*part); ok && o.sink.source != nil {
 		err = o.splice(p, m)
 	} else {
-		for g := range m.added.footer.groups {
-			if err = o.appendGroup(m.added, g); err != nil {
-				break
-			}
-		}
+		return o.appendGroups(append(m.before, m.added))
 	}
 	if err != nil {
 		return o.failed(err)
+	}
+	return nil
+}
+
+// appendGroups writes row groups that were encoded whole.
+func (o *output) appendGroups(list []*encoded) error {
+	for _, e := range list {
+		for g := range e.footer.groups {
+			if err := o.appendGroup(e, g); err != nil {
+				return o.failed(err)
+			}
+		}
 	}
 	return nil
 }
@@ -296,7 +310,7 @@ func (o *output) move(moves []chunkMove) error {
 }
 
 func (o *output) copy(source io.ReaderAt, from, to int64) error {
-	n, err := io.CopyBuffer(onlyWriter{o.file}, io.NewSectionReader(source, from, to-from), make([]byte, 1<<20))
+	n, err := io.CopyBuffer(onlyWriter{o.file}, io.NewSectionReader(source, from, to-from), make([]byte, max(min(to-from, 1<<20), 1)))
 	o.at += n
 	if err == nil && n < to-from {
 		err = errors.New("the input has become shorter")
@@ -454,42 +468,62 @@ func (o *output) finish(metadata map[string]string) error {
 	return err
 }
 
-// writeIndexes writes all column indexes and then all offset indexes, and gives their places to the chunks.
+// writeIndexes writes all column indexes and then all offset indexes, and gives their places to the chunks, one row group at a
+// time: there can be many.
 func (o *output) writeIndexes() ([][]byte, error) {
-	var b []byte
-	trees := make([]thriftValue, len(o.groups))
-	for g := range trees {
-		var err error
-		if trees[g], _, err = parseThriftStruct(o.groups[g]); err != nil {
-			return nil, err
-		}
+	w := bufio.NewWriterSize(o.file, 1<<20)
+	put := func(b []byte) (place, error) {
+		at := place{o.at, int64(len(b))}
+		n, err := w.Write(b)
+		o.at += int64(n)
+		return at, err
 	}
-	put := func(place, length int16, bytes func(p pageIndex) []byte) {
-		for g := range trees {
-			chunks := trees[g].field(groupColumns).kids
-			for c := range chunks {
-				x := bytes(o.indexes[g][chunks[c].integer(indexMark, 0)])
-				if len(x) > 0 {
-					chunks[c].set(place, thriftInt(thriftI64, o.at+int64(len(b))))
-					chunks[c].set(length, thriftInt(thriftI32, int64(len(x))))
-					b = append(b, x...)
-				}
+	for _, indexes := range o.indexes {
+		for i := range indexes {
+			var err error
+			if indexes[i].columnsAt, err = put(indexes[i].columns); err != nil {
+				return nil, err
 			}
 		}
 	}
-	put(chunkColumnIndex, chunkColumnIndexLength, func(p pageIndex) []byte { return p.columns })
-	put(chunkOffsetIndex, chunkOffsetIndexLength, func(p pageIndex) []byte { return p.offsets })
-	groups := make([][]byte, len(trees))
-	for g := range trees {
-		chunks := trees[g].field(groupColumns).kids
-		for c := range chunks {
-			chunks[c].remove(indexMark)
+	for _, indexes := range o.indexes {
+		for i := range indexes {
+			var err error
+			if indexes[i].offsetsAt, err = put(indexes[i].offsets); err != nil {
+				return nil, err
+			}
 		}
-		groups[g] = trees[g].append(nil)
 	}
-	n, err := o.file.Write(b)
-	o.at += int64(n)
-	return groups, err
+	for g := range o.groups {
+		if err := o.placeIndexes(g); err != nil {
+			return nil, err
+		}
+	}
+	return o.groups, w.Flush()
+}
+
+// placeIndexes tells the chunks of a row group where their page indexes are.
+func (o *output) placeIndexes(g int) error {
+	group, _, err := parseThriftStruct(o.groups[g])
+	if err != nil {
+		return err
+	}
+	chunks := group.field(groupColumns).kids
+	for c := range chunks {
+		chunk := &chunks[c]
+		p := &o.indexes[g][chunk.integer(indexMark, 0)]
+		chunk.remove(indexMark)
+		if p.columnsAt.length > 0 {
+			chunk.set(chunkColumnIndex, thriftInt(thriftI64, p.columnsAt.at))
+			chunk.set(chunkColumnIndexLength, thriftInt(thriftI32, p.columnsAt.length))
+		}
+		if p.offsetsAt.length > 0 {
+			chunk.set(chunkOffsetIndex, thriftInt(thriftI64, p.offsetsAt.at))
+			chunk.set(chunkOffsetIndexLength, thriftInt(thriftI32, p.offsetsAt.length))
+		}
+	}
+	o.groups[g] = group.append(nil)
+	return nil
 }
 
 // top is the footer without its row groups.

@@ -1,9 +1,12 @@
 package parquetfile
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -82,21 +85,17 @@ func TestDictionaryGivenUpInMidChunk(t *testing.T) {
 		Key *string `parquet:"key,dict"`
 	}
 	rows := make([]row, 60000)
+	want := make([]string, len(rows))
 	for i := range rows {
+		want[i] = "<null>"
 		if i%10 != 0 {
-			rows[i].Key = ptr(fmt.Sprintf("key number %d", i%40000))
+			want[i] = fmt.Sprintf("key number %d", i%40000)
+			rows[i].Key = &want[i]
 		}
 	}
 	s := openSource(t, writeRows(t, "fallback.parquet", rows, parquet.DictionaryMaxBytes(20000), parquet.PageBufferSize(10000)))
 	for _, batch := range []int{0, 1000, 7777} {
-		got := columnTexts(t, s, operators.Want{Name: "key", Coded: true}, batch)
-		for i, r := range rows {
-			if r.Key == nil {
-				require.Equal(t, "<null>", got[i])
-			} else {
-				require.Equal(t, *r.Key, got[i])
-			}
-		}
+		require.Equal(t, want, columnTexts(t, s, operators.Want{Name: "key", Coded: true}, batch))
 	}
 }
 
@@ -177,4 +176,87 @@ func TestInt96OutsideOfNanosecondsIsAnError(t *testing.T) {
 			require.ErrorContains(t, c.convert(&v, 1, b, nil), "1677 to 2262")
 		}
 	}
+}
+
+func TestManySmallRowGroups(t *testing.T) {
+	type row struct {
+		Key *int32 `parquet:"key,dict"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	var want []string
+	for g := range 300 {
+		for i := range 1 + g*7%11 {
+			want = append(want, fmt.Sprint(g*i))
+			_, err := w.Write([]row{{ptr(int32(g * i))}})
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Flush())
+	}
+	require.NoError(t, w.Close())
+	s := openSource(t, writeFile(t, "many.parquet", b.Bytes()))
+	require.Len(t, s.parts, 300)
+	require.Equal(t, want, columnTexts(t, s, operators.Want{Name: "key", Coded: true}, 4))
+	out := filepath.Join(t.TempDir(), "out.parquet")
+	annotate(t, s, []string{out}, writeCase{workers: 4, add: riskColumns()})
+	o := openSource(t, out)
+	require.Len(t, o.parts, 300)
+	require.Equal(t, want, columnTexts(t, o, operators.Want{Name: "key", Coded: true}, 0))
+	frequency := columnTexts(t, o, operators.Want{Name: "new_frequency"}, 0)
+	for i, f := range frequency {
+		if f != strconv.Itoa(i) && o.parts[1].FirstRow() > int64(i) {
+			t.Fatalf("row %d has number %s", i, f)
+		}
+	}
+}
+
+// renamed gives column k of a file another name in its schema.
+func renamed(t *testing.T, path string, k int, name string) string {
+	t.Helper()
+	b := readFileBytes(t, path)
+	s := openSource(t, path)
+	f := s.files[0].footer
+	f.top.field(footerSchema).kids[s.files[0].columns[k].elements].set(elementName, thriftText(name))
+	n := int64(len(b))
+	end := f.append(nil)
+	out := append(b[:f.start:n], end...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(end)))
+	return writeFile(t, "renamed.parquet", append(out, magic...))
+}
+
+func TestColumnsOfTheSameName(t *testing.T) {
+	path := renamed(t, writeFile(t, "in.parquet", madeFile{rows: 50, codec: &parquet.Zstd}.bytes(t)), 5, "age")
+	s := openSource(t, path)
+	require.False(t, s.Schema().HasField("age"))
+	require.ErrorContains(t, s.WhyNot("age"), "more than one column of that name")
+	_, err := tryColumnTexts(t, s, operators.Want{Name: "age"}, 0)
+	require.ErrorContains(t, err, "more than one column of that name")
+	require.Len(t, columnTexts(t, s, operators.Want{Name: "name", Coded: true}, 0), 50)
+	require.NoError(t, s.Verify(context.Background(), 1, nil))
+	out := filepath.Join(t.TempDir(), "out.parquet")
+	annotate(t, s, []string{out}, writeCase{add: riskColumns()})
+	require.Len(t, openSource(t, out).files[0].columns, len(s.files[0].columns)+5, "both pass through")
+	annotate(t, s, []string{out}, writeCase{add: riskColumns(), options: SinkOptions{OnlyListed: true}})
+	require.Len(t, openSource(t, out).files[0].columns, len(s.files[0].columns)+3)
+}
+
+func TestWantsThatCannotBe(t *testing.T) {
+	s := openSource(t, writeFile(t, "in.parquet", madeFile{rows: 5, codec: &parquet.Zstd}.bytes(t)))
+	for want, says := range map[operators.Want]string{
+		{Name: "tags"}:                "it is nested",
+		{Name: "none"}:                "there is no such column",
+		{Name: "double", Coded: true}: "cannot be compared",
+	} {
+		_, err := tryColumnTexts(t, s, want, 0)
+		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, fmt.Sprintf("row group 0, column %q", want.Name))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := s.parts[0].Read(ctx, memory.NewGoAllocator(), nil, 0)
+	require.NoError(t, err)
+	require.False(t, r.Next())
+	require.ErrorIs(t, r.Err(), context.Canceled)
+	r.Release()
+	require.ErrorIs(t, s.Verify(ctx, 1, nil), context.Canceled)
 }

@@ -156,14 +156,6 @@ func (r *recordReader) Next() bool {
 		}
 	}
 	r.left -= n
-	if r.left == 0 {
-		if r.err = r.finish(); r.err != nil {
-			return false
-		}
-	}
 	r.record = array.NewRecord(r.schema, arrays, n)
 	return true
 }
-
-// finish checks that the chunks end where the footer says. Their page headers have been counted before.
-func (r *recordReader) finish() error { return nil }

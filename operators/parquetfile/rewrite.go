@@ -2,83 +2,327 @@ package parquetfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"microrisk/operators"
 )
 
-// rewrite makes chunks of the kept rows of all columns of the row group, with the codecs they have.
-func (p *part) rewrite(keep *operators.Bitmap) (*encoded, error) {
-	var b bytes.Buffer
-	err := guard(func() error { return p.copyRows(&b, keep) })
-	if err != nil {
-		return nil, fmt.Errorf("copying the rows that stay: %w", kindly(err))
+// rewrite makes chunks of the rows that stay, of the leaves in wanted, nil if there are none. Values and levels move leaf by leaf as they are, so that the
+// shape of the schema does not matter; chunks keep their codec, or have the given one if theirs cannot be written.
+func (p *part) rewrite(keep *operators.Bitmap, wanted map[int]int, codec compress.Codec) (*encoded, error) {
+	var copies []*leafCopy
+	group := parquet.Group{}
+	for i := range p.file.columns {
+		c := &p.file.columns[i]
+		for k, shape := range p.file.leaves(c) {
+			if _, ok := wanted[c.leaf+k]; !ok {
+				continue
+			}
+			own := p.file.library.Metadata().RowGroups[p.group].Columns[c.leaf+k].MetaData.Codec
+			group[fmt.Sprintf("c%06d", len(copies))] = shape.wrap(parquet.Compressed(shape.node(), codecLike(int64(own), codec)))
+			copies = append(copies, &leafCopy{part: p, leaf: c.leaf + k, keep: keep, nested: c.nested, name: c.name, column: len(copies)})
+		}
 	}
-	return openEncoded(b.Bytes())
+	if len(copies) == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, parquet.NewSchema("schema", group), parquet.Compression(codec), parquet.DictionaryMaxBytes(dictionaryBytes))
+	writers := w.ColumnWriters()
+	for i, c := range copies {
+		c.to = writers[i]
+		if err := guard(c.run); err != nil {
+			return nil, fmt.Errorf("column %q: copying the rows that stay: %w", c.name, kindly(err))
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	e, err := openEncoded(b.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return e, p.placeChunks(e, copies)
 }
 
-func (p *part) copyRows(to io.Writer, keep *operators.Bitmap) error {
-	group, err := p.rowGroupUnpacked()
+// placeChunks puts the rewritten chunks where the leaves of the input are, under the names that they have there.
+func (p *part) placeChunks(e *encoded, copies []*leafCopy) error {
+	group, err := e.footer.group(0)
 	if err != nil {
 		return err
 	}
-	w := parquet.NewWriter(to, group.Schema())
-	rows := group.Rows()
-	defer rows.Close()
-	buffer := make([]parquet.Row, 512)
-	row := 0
-	for row < int(p.rows) {
-		n, err := rows.ReadRows(buffer)
-		kept := buffer[:0:0]
-		for i := range n {
-			if row+i < keep.Len() && keep.Get(row+i) {
-				kept = append(kept, buffer[i])
-			}
+	old, err := p.file.footer.group(p.group)
+	if err != nil {
+		return err
+	}
+	was := old.field(groupColumns).kids
+	made := group.field(groupColumns)
+	chunks := make([]thriftValue, len(was))
+	for i := range chunks {
+		chunks[i].kind = thriftStruct
+	}
+	for i, c := range copies {
+		path := was[c.leaf].field(chunkMeta).field(metaPath)
+		if path == nil {
+			return fmt.Errorf("column %q: its column chunk has no name", c.name)
 		}
-		row += n
-		if _, err := w.WriteRows(kept); err != nil {
-			return err
-		}
-		if err == io.EOF || n == 0 && err == nil {
+		made.kids[i].field(chunkMeta).set(metaPath, *path)
+		chunks[c.leaf] = made.kids[i]
+	}
+	made.kids = chunks
+	e.footer.groups[0] = group.append(nil)
+	return nil
+}
+
+// codecLike is the codec of an input's chunk if it can be written, otherwise the one given.
+func codecLike(codec int64, otherwise compress.Codec) compress.Codec {
+	switch codec {
+	case 0:
+		return &parquet.Uncompressed
+	case 1:
+		return &parquet.Snappy
+	case 2:
+		return &parquet.Gzip
+	case 4:
+		return &parquet.Brotli
+	case 6:
+		return &parquet.Zstd
+	case codecLZ4Raw:
+		return &parquet.Lz4Raw
+	}
+	return otherwise
+}
+
+// A leafCopy moves the values of one leaf.
+type leafCopy struct {
+	part   *part
+	leaf   int
+	keep   *operators.Bitmap
+	nested bool
+	name   string
+	column int
+	to     *parquet.ColumnWriter
+
+	row    int // rows begun
+	stays  bool
+	staged []parquet.Value
+	rows   int // begun in staged
+}
+
+func (c *leafCopy) run() error {
+	chunk, err := c.part.openChunk(c.leaf, !c.nested)
+	if err != nil {
+		return err
+	}
+	pages := chunk.Pages()
+	defer pages.Close()
+	for {
+		page, err := pages.ReadPage()
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
 		}
+		if err = checkIndexes(page); err == nil {
+			err = c.take(page)
+		}
+		parquet.Release(page)
+		if err != nil {
+			return err
+		}
 	}
-	if row != int(p.rows) {
-		return fmt.Errorf("it has %d of its %d rows", row, p.rows)
+	if c.row != int(c.part.rows) {
+		return fmt.Errorf("its pages have %d of %d rows", c.row, c.part.rows)
 	}
-	return w.Close()
+	return c.flush(true)
 }
 
-// rowGroupUnpacked is the row group for reading all columns, after a survey of their pages.
-func (p *part) rowGroupUnpacked() (parquet.RowGroup, error) {
-	group, err := p.rowGroup()
-	if err != nil {
-		return nil, err
-	}
-	var unpacked []int
-	for i := range p.file.columns {
-		c := &p.file.columns[i]
-		for leaf := c.leaf; leaf < c.leaf+c.leaves; leaf++ {
-			if err := p.surveyChunk(leaf, !c.nested); err != nil {
-				return nil, fmt.Errorf("column %q: %w", c.name, err)
+func (c *leafCopy) take(page parquet.Page) error {
+	values := page.Values()
+	buffer := make([]parquet.Value, 1024)
+	for {
+		n, err := values.ReadValues(buffer)
+		for _, v := range buffer[:n] {
+			if v.RepetitionLevel() == 0 {
+				if err := c.begin(); err != nil {
+					return err
+				}
 			}
-			if isLZ4(int64(p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData.Codec)) {
-				unpacked = append(unpacked, leaf)
+			if c.stays {
+				c.staged = append(c.staged, v.Level(v.RepetitionLevel(), v.DefinitionLevel(), c.column))
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return c.flush(!c.nested)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (c *leafCopy) begin() error {
+	if c.row == int(c.part.rows) {
+		return fmt.Errorf("its pages have more than %d rows", c.part.rows)
+	}
+	c.stays = c.keep.Get(c.row)
+	c.row++
+	if !c.stays {
+		return nil
+	}
+	if c.rows == pieceRows {
+		if err := c.flush(true); err != nil {
+			return err
+		}
+	}
+	c.rows++
+	return nil
+}
+
+// flush writes what is staged. Where a page ends a row may go on in the next one: then the last row waits, apart from the page's
+// memory.
+func (c *leafCopy) flush(whole bool) error {
+	n := len(c.staged)
+	if !whole {
+		for n--; n > 0 && c.staged[n].RepetitionLevel() > 0; {
+			n--
+		}
+		n = max(n, 0)
+	}
+	if n > 0 {
+		if _, err := c.to.WriteRowValues(c.staged[:n]); err != nil {
+			return err
+		}
+		c.rows = 0
+	}
+	rest := copy(c.staged, c.staged[n:])
+	clear(c.staged[rest:])
+	c.staged = c.staged[:rest]
+	for i, v := range c.staged {
+		c.staged[i] = v.Clone()
+	}
+	if rest > 0 {
+		c.rows = 1
+	}
+	return nil
+}
+
+// A leafShape is a leaf's schema element and the levels of the elements around it, itself included: true for repeated ones, false
+// for optional ones.
+type leafShape struct {
+	element *thriftValue
+	levels  []bool
+}
+
+// leaves are the shapes of a column's leaves.
+func (f *file) leaves(c *column) []leafShape {
+	elements := f.footer.top.field(footerSchema).kids[c.elements : c.elements+c.length]
+	var list []leafShape
+	next := 0
+	var walk func(around []bool)
+	walk = func(around []bool) {
+		e := &elements[next]
+		next++
+		switch e.integer(elementRepetition, 0) {
+		case 1:
+			around = append(around[:len(around):len(around)], false)
+		case 2:
+			around = append(around[:len(around):len(around)], true)
+		}
+		if e.field(elementType) != nil {
+			list = append(list, leafShape{e, around})
+			return
+		}
+		for range e.integer(elementChildren, 0) {
+			walk(around)
+		}
+	}
+	walk(nil)
+	return list
+}
+
+// wrap gives a leaf the levels that it has in the file.
+func (s *leafShape) wrap(node parquet.Node) parquet.Node {
+	for i := len(s.levels) - 1; i >= 0; i-- {
+		if i < len(s.levels)-1 {
+			node = parquet.Group{"v": node}
+		}
+		if s.levels[i] {
+			node = parquet.Repeated(node)
+		} else {
+			node = parquet.Optional(node)
+		}
+	}
+	return node
+}
+
+// node is the physical type of the leaf, with what decides on the order of its values.
+func (s *leafShape) node() parquet.Node {
+	logical := logicalOf(s.element)
+	unsigned := logical.kind == logicalInteger && !logical.signed
+	physical := int(s.element.integer(elementType, -1))
+	node := parquet.Leaf(parquet.ByteArrayType)
+	switch physical {
+	case physicalBoolean:
+		return parquet.Leaf(parquet.BooleanType)
+	case physicalInt32:
+		node = parquet.Leaf(parquet.Int32Type)
+		if unsigned {
+			node = parquet.Uint(32)
+		}
+	case physicalInt64:
+		node = parquet.Leaf(parquet.Int64Type)
+		if unsigned {
+			node = parquet.Uint(64)
+		}
+	case physicalInt96:
+		node = parquet.Leaf(parquet.Int96Type)
+	case physicalFloat:
+		node = parquet.Leaf(parquet.FloatType)
+	case physicalDouble:
+		node = parquet.Leaf(parquet.DoubleType)
+	case physicalFixed:
+		node = parquet.Leaf(parquet.FixedLenByteArrayType(int(s.element.integer(elementLength, 0))))
+	}
+	return coded(node)
+}
+
+// plainlyEncoded makes the chunk's list of encodings name one that the library can write: it takes an encoding of the list for
+// the copy, also one that is only of levels.
+func plainlyEncoded(meta *thriftValue) {
+	encoding := int64(0)
+	for _, e := range meta.field(metaEncodings).list() {
+		if fits(int(meta.integer(metaType, 0)), e.num) && encoding != encodingDictionary {
+			if encoding = e.num; encoding == encodingOldDictionary {
+				encoding = encodingDictionary
 			}
 		}
 	}
-	if unpacked == nil {
-		return group, nil
+	meta.set(metaEncodings, thriftValue{kind: thriftList, elem: thriftI32, kids: []thriftValue{thriftInt(thriftI32, encoding)}})
+}
+
+const (
+	encodingOldDictionary, encodingDictionary = 2, 8
+
+	encodingDelta, encodingDeltaLength, encodingDeltaBytes, encodingSplit = 5, 6, 7, 9
+)
+
+func fits(physical int, encoding int64) bool {
+	switch encoding {
+	case encodingOldDictionary, encodingDictionary:
+		return physical != physicalBoolean
+	case encodingDelta:
+		return physical == physicalInt32 || physical == physicalInt64
+	case encodingDeltaLength, encodingDeltaBytes:
+		return physical == physicalBytes
+	case encodingSplit:
+		return physical == physicalFloat || physical == physicalDouble
 	}
-	library, err := p.file.openGroup(p.group, unpacked)
-	if err != nil {
-		return nil, err
-	}
-	return library.RowGroups()[0], nil
+	return false
 }

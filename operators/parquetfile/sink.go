@@ -138,7 +138,12 @@ func realPath(path string) string {
 func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.Output) ([]string, error) {
 	s.parts, s.out = parts, out
 	var reads []string
+	names := map[string]bool{}
 	for _, o := range out {
+		if names[o.Field.Name] {
+			return nil, fmt.Errorf("the output would have two columns %q", o.Field.Name)
+		}
+		names[o.Field.Name] = true
 		if o.Input && s.source != nil {
 			continue
 		}
@@ -215,7 +220,7 @@ func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
 	if w.started {
 		return nil, fmt.Errorf("%s is started twice", w.part)
 	}
-	w.started, u.started = true, true
+	w.started, u.started, w.ctx = true, true, ctx
 	return w, nil
 }
 
@@ -225,6 +230,7 @@ func (s *Sink) deliver(u *unit, m *made) error {
 	defer s.mu.Unlock()
 	s.waiting[u.index] = m
 	s.bytes += m.size()
+	m.before, u.full = append(u.full, m.before...), nil
 	for !s.writing && s.err == nil && !s.ended {
 		m := s.waiting[s.next]
 		if m == nil {

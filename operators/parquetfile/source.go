@@ -280,7 +280,7 @@ func (p *part) rowGroup() (parquet.RowGroup, error) {
 		groups := p.library.Metadata().RowGroups
 		for c := range groups[p.group].Columns {
 			if groups[p.group].Columns[c].MetaData.Codec != groups[0].Columns[c].MetaData.Codec {
-				p.library, p.viewErr = p.file.openGroup(p.group, nil)
+				p.library, p.viewErr = p.file.openGroup(p.group, nil, nil)
 				p.index = 0
 				return
 			}
@@ -298,7 +298,7 @@ func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, error) {
 		return nil, err
 	}
 	if isLZ4(int64(p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData.Codec)) {
-		library, err := p.file.openGroup(p.group, []int{leaf})
+		library, err := p.file.openGroup(p.group, []int{leaf}, nil)
 		if err != nil {
 			return nil, err
 		}

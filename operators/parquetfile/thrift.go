@@ -283,6 +283,14 @@ func (v *thriftValue) integer(id int16, otherwise int64) int64 {
 	return otherwise
 }
 
+// list is the elements of a list, nil of no value.
+func (v *thriftValue) list() []thriftValue {
+	if v == nil {
+		return nil
+	}
+	return v.kids
+}
+
 // text is the value of a binary field, "" without one.
 func (v *thriftValue) text(id int16) string {
 	if f := v.field(id); f != nil && f.kind == thriftBinary {

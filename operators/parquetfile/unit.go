@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -19,6 +20,8 @@ type unit struct {
 	parts   []*partWriter
 	started bool // under Sink.mu
 
+	full []*encoded // under Sink.mu: row groups of another source that wait for the unit's turn
+
 	mu      sync.Mutex // several parts are written at the same time, but encoded one after the other
 	encoder *encoder
 	turn    int // part that is being encoded
@@ -26,6 +29,7 @@ type unit struct {
 
 // made is what there is to write of a unit.
 type made struct {
+	before   []*encoded // full row groups that precede added, of another source
 	added    *encoded
 	original *encoded // rewritten chunks of the input, nil for those of the file itself
 	rows     int64
@@ -33,6 +37,9 @@ type made struct {
 
 func (m *made) size() int {
 	n := len(m.added.data)
+	for _, e := range m.before {
+		n += len(e.data)
+	}
 	if m.original != nil {
 		n += len(m.original.data)
 	}
@@ -44,6 +51,7 @@ type partWriter struct {
 	unit    *unit
 	part    operators.Part
 	turn    int
+	ctx     context.Context
 	started bool // under Sink.mu
 	rows    int64
 	kept    int64
@@ -164,6 +172,9 @@ func (w *partWriter) encode(arrays []arrow.Array, rows int, keep *operators.Bitm
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.part, err)
 	}
+	if full := u.encoder.takeFull(); full != nil {
+		return u.sink.pass(w.ctx, u, full)
+	}
 	return nil
 }
 
@@ -258,7 +269,9 @@ func (u *unit) complete() (*made, error) {
 		m.rows = w.part.Rows() // nothing is added: no rows need be handed over
 	}
 	err := guard(func() (err error) {
-		m.added, err = u.encoding().finish()
+		if m.added, err = u.encoding().finish(); err == nil {
+			m.before = u.encoder.takeFull()
+		}
 		return err
 	})
 	u.encoder = nil
@@ -266,9 +279,56 @@ func (u *unit) complete() (*made, error) {
 		return nil, fmt.Errorf("%s: encoding: %w", w.part, err)
 	}
 	if p, ok := w.part.(*part); ok && u.sink.source != nil && w.keep != nil && w.kept > 0 && w.kept < p.rows {
-		if m.original, err = p.rewrite(w.keep); err != nil {
+		wanted := u.sink.outputs[u.output].layouts[p.file].newLeaf
+		if m.original, err = p.rewrite(w.keep, wanted, u.sink.codec); err != nil {
 			return nil, fmt.Errorf("%s: %w", p, err)
 		}
 	}
 	return m, nil
+}
+
+// pass takes row groups of a unit that is not complete: they are written if it is the unit's turn, and wait otherwise. It waits
+// while too much does.
+func (s *Sink) pass(ctx context.Context, u *unit, groups []*encoded) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range groups {
+		u.full = append(u.full, g)
+		s.bytes += len(g.data)
+	}
+	for s.err == nil && ctx.Err() == nil && !s.ended && s.bytes > aheadBytes && u.index > s.next && s.units[s.next].underWay() {
+		s.changed.Wait()
+	}
+	if err := errors.Join(s.err, ctx.Err()); err != nil {
+		return err
+	}
+	for u.index == s.next && !s.writing && len(u.full) > 0 && s.err == nil && !s.ended {
+		full := u.full
+		u.full, s.writing = nil, true
+		s.mu.Unlock()
+		err := s.outputs[u.output].appendGroups(full)
+		s.mu.Lock()
+		s.writing, s.err = false, err
+		for _, g := range full {
+			s.bytes -= len(g.data)
+		}
+		s.changed.Broadcast()
+	}
+	return s.err
+}
+
+// underWay tells whether all parts of the unit have been started, so that it does not wait for a worker that waits for it.
+func (u *unit) underWay() bool {
+	for _, w := range u.parts {
+		if !w.started {
+			return false
+		}
+	}
+	return true
 }

@@ -32,8 +32,8 @@ func (o *overlay) ReadAt(b []byte, at int64) (int, error) {
 }
 
 // openGroup opens the file as if it had one row group only, with the chunks of the given leaves decompressed before the library
-// sees them (see unpackChunk).
-func (f *file) openGroup(g int, unpacked []int) (*parquet.File, error) {
+// sees them (see unpackChunk), and their metadata edited, unless edit is nil.
+func (f *file) openGroup(g int, unpacked []int, edit func(meta *thriftValue)) (*parquet.File, error) {
 	group, err := f.footer.group(g)
 	if err != nil {
 		return nil, err
@@ -53,6 +53,11 @@ func (f *file) openGroup(g int, unpacked []int) (*parquet.File, error) {
 		meta.remove(metaDictionary) // the library takes the dictionary page as it comes
 		for _, id := range []int16{chunkOffsetIndex, chunkOffsetIndexLength, chunkColumnIndex, chunkColumnIndexLength} {
 			chunk.remove(id)
+		}
+	}
+	if edit != nil {
+		for i := range group.field(groupColumns).list() {
+			edit(group.field(groupColumns).kids[i].field(chunkMeta))
 		}
 	}
 	one := &footer{top: thriftValue{kind: thriftStruct}, groups: [][]byte{group.append(nil)}}

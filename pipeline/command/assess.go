@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ func keyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "missing", Usage: "what a missing value of a key variable means: category, wildcard, ignore or drop (default: category)"},
 		&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
 		&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold"},
-		&cli.StringSliceFlag{Name: "band", Usage: "add a column AGE_band with AGE in bands of 5, and use it in place of AGE in the key: `AGE=5`; may be repeated"},
+		&cli.StringSliceFlag{Name: "band", Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated"},
 	}
 }
 
@@ -181,21 +182,9 @@ func keySpec(ctx *cli.Context) (*schemas.Spec, error) {
 
 // prepareRows adds the operators of --band and --select.
 func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
-	var recodes []schemas.Recode
-	for _, text := range ctx.StringSlice("band") {
-		column, width, ok := strings.Cut(text, "=")
-		w, err := strconv.ParseFloat(width, 64)
-		if !ok || column == "" || err != nil {
-			return usage("--band %q is no band; write the column and the width, such as AGE=5", text)
-		}
-		banded := column + "_band"
-		if !renameVariable(spec.Key, column, banded) {
-			return usage("--band %s: %s is not in the key", text, column)
-		}
-		if !(w > 0) {
-			return usage("--band %s: the width is %v; it must be above 0", text, w)
-		}
-		recodes = append(recodes, schemas.Recode{Name: banded, From: column, Width: w})
+	recodes, err := bandsOf(ctx.StringSlice("band"), spec.Key)
+	if err != nil {
+		return err
 	}
 	if recodes != nil {
 		spec.Operators = append(spec.Operators, schemas.Operator{Recode: recodes})
@@ -208,24 +197,35 @@ func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 		}
 		rows = append(rows, condition)
 	}
-	if rows != nil {
-		spec.Operators = append(spec.Operators, schemas.Operator{Select: &schemas.Select{Rows: rows}})
+	if rows == nil {
+		return nil
 	}
+	// Rows are chosen by the values of the file, before they are banded.
+	choose := schemas.Operator{Select: &schemas.Select{Rows: rows}}
+	spec.Operators = append([]schemas.Operator{choose}, spec.Operators...)
 	return nil
 }
 
-// renameVariable tells whether the key has the variable.
-func renameVariable(key *schemas.Key, from, to string) bool {
-	if key == nil {
-		return false
-	}
-	for i, v := range key.Variables {
-		if v.Name == from {
-			key.Variables[i].Name = to
-			return true
+// bandsOf are the recodes of --band: they take a variable's place in the key, and leave the file's own column as it is.
+func bandsOf(list []string, key *schemas.Key) ([]schemas.Recode, error) {
+	var recodes []schemas.Recode
+	for _, text := range list {
+		column, width, ok := strings.Cut(text, "=")
+		w, err := strconv.ParseFloat(width, 64)
+		switch {
+		case !ok || column == "" || err != nil:
+			return nil, usage("--band %q is no band; write the column and the width, such as AGE=5", text)
+		case !(w > 0):
+			return nil, usage("--band %s: the width is %v; it must be above 0", text, w)
+		case key == nil || !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == column }):
+			return nil, usage("--band %s: %s is not in the key", text, column)
+		case slices.ContainsFunc(recodes, func(r schemas.Recode) bool { return r.Name == column }):
+			return nil, usage("--band names %s twice", column)
 		}
+		keep := false
+		recodes = append(recodes, schemas.Recode{Name: column, Width: w, Replace: true, Keep: &keep})
 	}
-	return false
+	return recodes, nil
 }
 
 // words splits lists at their commas; what stands in double quotes is one word.

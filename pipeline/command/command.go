@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"syscall"
 
@@ -69,6 +70,9 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 		err = app.RunContext(ctx, args)
 	}
 	c.finish()
+	if c.stopProfile != nil {
+		c.stopProfile()
+	}
 	var limit *limitError
 	switch {
 	case err == nil:
@@ -113,6 +117,8 @@ type console struct {
 	quiet    bool
 	progress *progress
 	logger   *slog.Logger
+
+	stopProfile func() // nil when there is no profile
 }
 
 func (c *console) verbose() bool { return os.Getenv("MICRORISK_TRACE") != "" }
@@ -200,6 +206,26 @@ func (c *console) before(ctx *cli.Context) error {
 		return usage("--log-format is %q; it is text or json", bad)
 	}
 	c.logger = slog.New(c.handler())
+	if path := ctx.String("cpuprofile"); path != "" {
+		return c.startProfile(path)
+	}
+	return nil
+}
+
+// startProfile writes a profile of the processor's time until the command ends.
+func (c *console) startProfile(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("cannot write the profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return fmt.Errorf("cannot write the profile: %w", err)
+	}
+	c.stopProfile = func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}
 	return nil
 }
 
@@ -213,6 +239,7 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
 		&cli.BoolFlag{Name: "verify", Usage: "decode every page of every column before any work"},
 		&cli.IntFlag{Name: "batch", Hidden: true},
+		&cli.StringFlag{Name: "cpuprofile", Hidden: true},
 	}
 }
 

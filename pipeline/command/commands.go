@@ -105,7 +105,7 @@ func (c *console) print(text string) error {
 func (c *console) inspect() *cli.Command {
 	return &cli.Command{
 		Name:      "inspect",
-		Usage:     "show the columns of a file, and how unique a key makes its records",
+		Usage:     "show the columns of a file and how unique its records are",
 		ArgsUsage: "FILE...",
 		UsageText: "microrisk inspect FILE... [--key AGE,SEX,...]",
 		Description: `Without a key: each column's type, number of categories, and missing values.

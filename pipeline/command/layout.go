@@ -109,7 +109,11 @@ func figure(x float64) string {
 		return count(int64(whole)) + tenths[1:]
 	}
 	digits := max(0, 3-int(math.Floor(math.Log10(math.Abs(x)))))
-	return strings.TrimRight(strconv.FormatFloat(x, 'f', digits, 64), "0")
+	text := strconv.FormatFloat(x, 'f', digits, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // figures writes numbers of one column with the same digits after the point.

@@ -80,7 +80,7 @@ func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 		p.bar = nil
-	} else {
+	} else if p.done >= p.total {
 		p.console.logger.Info(p.stage+" done", "count", p.done, "seconds", seconds(time.Since(p.started)), "per_second", p.rate())
 	}
 	p.stage = ""

@@ -88,7 +88,11 @@ func measured(suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, va
 	var list [][]cell
 	add := func(name, value, note string) { list = append(list, []cell{left(name), right(value), left(note)}) }
 	if suda.Records != rows {
-		add("records counted", count(suda.Records), "not left out by a selection or a missing value")
+		note := "selected and not dropped"
+		if suda.Records > rows {
+			note = "by the table's counts"
+		}
+		add("records counted", count(suda.Records), note)
 	}
 	add("key variables", count(int64(variables)), "")
 	if key != nil {

@@ -1,0 +1,69 @@
+package uniques
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestCoversChangeNothing searches small files upwards with covers, which are otherwise for large ones.
+func TestCoversChangeNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := drawFile(rt, 8)
+		o := drawOptions(rt, len(f.cards))
+		o.Threshold, o.direction, o.covers = 0, upwards, 1
+		table := f.table(t)
+		r, err := Search(context.Background(), table, o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		checkAgainstBrute(rt, f, f.classes(t, table), r, o)
+	})
+}
+
+// TestCountersAgree compares the ways of counting a set: by small keys, by parts and by filter.
+func TestCountersAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	f := file{cards: []int{3, 50, 7, 400, 1, 2}}
+	for range 20000 {
+		row := make([]uint32, len(f.cards))
+		for v, c := range f.cards {
+			row[v] = uint32(r.IntN(c+1) * r.IntN(c+1) / (c + 1))
+		}
+		f.rows = append(f.rows, row)
+	}
+	o := Options{}
+	table := f.table(t)
+	if err := o.normalise(table); err != nil {
+		t.Fatal(err)
+	}
+	p, err := newProblem(table, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEvaluator(p)
+	e.many = p.many
+	count := func(set uint64, f func(live int, out []uint64)) []uint64 {
+		out := make([]uint64, len(p.base))
+		copy(e.known, p.base)
+		e.mask = append(p.masks(set, nil), mask{})[:1]
+		f(p.n, out)
+		return out
+	}
+	for set := uint64(0); set < 1<<len(f.cards); set++ {
+		small := count(set, func(live int, out []uint64) { e.countSmall(live, e.smallKey(e.mask[0].bits), out) })
+		parts := count(set, func(live int, out []uint64) {
+			if !e.countParts(live, out) {
+				t.Fatal("entries do not fit")
+			}
+		})
+		wide := count(set, e.filterWide)
+		for w := range small {
+			if small[w] != parts[w] || small[w] != wide[w] {
+				t.Fatalf("set %b, word %d: %x by small keys, %x by parts, %x by filter", set, w, small[w], parts[w], wide[w])
+			}
+		}
+	}
+}

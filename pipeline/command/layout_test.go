@@ -1,0 +1,105 @@
+package command
+
+import (
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/operators"
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+		require.Equal(t, want, count(n))
+	}
+	for x, want := range map[float64]string{0: "0", 0.01: "0.01", 0.0134668: "0.01347", 4: "4", 5.16667: "5.167", 109.17: "109.2",
+		12345.68: "12,345.7", 1e-7: "1e-07", 2.5e300: "2.5e+300", 20402731: "20,402,731", 1999.97: "2,000", 0.99996: "1", 0.5: "0.5", 500.5: "500.5"} {
+		require.Equal(t, want, figure(x))
+	}
+	require.Equal(t, []string{"5.167", "4.000", "1,234.500"}, figures([]float64{5.16667, 4, 1234.5}))
+	require.Equal(t, []string{"4", "3"}, figures([]float64{4, 3}))
+}
+
+func TestShorten(t *testing.T) {
+	require.Equal(t, "short", shorten("short", 5))
+	require.Equal(t, "ve…ame", shorten("veryLongName", 6))
+	require.Len(t, []rune(shorten("häufigkeitsauszählung", 10)), 10)
+	require.Equal(t, `"a\nb"`, printable("a\nb"))
+	require.Equal(t, `"\x1b[2J"`, printable("\x1b[2J"))
+}
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "512": 512, "64KiB": 64 << 10, "1.5GB": 1.5e9, "4G": 4 << 30, "2 MiB": 2 << 20, "1tb": 1e12} {
+		got, err := parseSize(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "GB", "-1GB", "0", "1XB", "1e400", "NaN", "99999999999T"} {
+		_, err := parseSize(text)
+		require.Error(t, err, text)
+	}
+}
+
+func TestWords(t *testing.T) {
+	got, err := words("key", []string{"A,B", `"C,D",E`})
+	require.NoError(t, err)
+	require.Equal(t, []string{"A", "B", "C,D", "E"}, got)
+	_, err = words("key", []string{"A,,B"})
+	require.Error(t, err)
+	got, err = words("missing-codes", []string{""})
+	require.NoError(t, err)
+	require.Equal(t, []string{""}, got)
+}
+
+func TestConditionOf(t *testing.T) {
+	text := func(s string) *string { return &s }
+	for in, want := range map[string]schemas.Condition{
+		"part=train":   {Column: "part", Values: []string{"train"}},
+		"STATE=CA,NV":  {Column: "STATE", Values: []string{"CA", "NV"}},
+		"AGE=16..":     {Column: "AGE", Min: text("16")},
+		"AGE=16..64":   {Column: "AGE", Min: text("16"), Max: text("64")},
+		"AGE=..-1":     {Column: "AGE", Max: text("-1")},
+		"note=":        {Column: "note", Values: []string{""}},
+		"equation=a=b": {Column: "equation", Values: []string{"a=b"}},
+	} {
+		got, err := conditionOf(in)
+		require.NoError(t, err)
+		require.Equal(t, want, got, in)
+	}
+	for _, in := range []string{"", "AGE", "=3", "AGE=.."} {
+		_, err := conditionOf(in)
+		require.Error(t, err, in)
+	}
+}
+
+// A report stays within the screen, whatever the names.
+func TestReportOfLongNames(t *testing.T) {
+	long := strings.Repeat("household_", 12)
+	dis := 0.123456789
+	suda := &schemas.SudaSummary{Score: "lattice", MaxSize: 3, Threshold: 1, Records: 123456789012, DIS: &dis, Fraction: &dis, MSUs: 98765432109,
+		SpecialUniques: 5, FileScore: 1e6}
+	for range 12 {
+		suda.Variables = append(suda.Variables, schemas.Blame{Name: long, Score: 1, Share: 12.345})
+	}
+	s := &schemas.Summary{Rows: 987654321098, Key: &schemas.KeySummary{Classes: 123456789012, SampleUniques: 10},
+		Operators: map[string]any{"suda": suda}}
+	o := &pipeline.Outcome{Summary: s, Inputs: []string{long + ".parquet", "b.parquet", "c.parquet"}, Outputs: []string{"a", "b", "c", "d"},
+		Riskiest: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}}
+	text := reportText(&schemas.Spec{Operators: []schemas.Operator{{Suda: &schemas.Suda{}}}}, o)
+	for line := range strings.Lines(text) {
+		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen, line)
+	}
+	require.Contains(t, text, "123,456,789,012")
+	require.Contains(t, text, "and 4 more")
+	require.Contains(t, text, "of at most 3 variables")
+}
+
+func TestVersionText(t *testing.T) {
+	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
+	require.True(t, strings.HasPrefix(versionText(info, true), "microrisk v1.2.3 revision abc with changes\n"))
+	require.True(t, strings.HasPrefix(versionText(nil, false), "microrisk unknown\n"))
+}
