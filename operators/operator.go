@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas"
 )
 
 // An Operator makes columns, or chooses rows, from the columns it is given. Bind does no I/O: wrong names and types are
@@ -93,4 +94,17 @@ func (e *UnknownColumnError) Error() string {
 		s += fmt.Sprintf("; did you mean %q?", e.Nearest)
 	}
 	return s
+}
+
+// lookUp finds a column that an operator names.
+func lookUp(operator string, in *arrow.Schema, name string) (arrow.Field, error) {
+	fields, ok := in.FieldsByName(name)
+	if ok {
+		return fields[0], nil
+	}
+	names := make([]string, 0, in.NumFields())
+	for _, f := range in.Fields() {
+		names = append(names, f.Name)
+	}
+	return arrow.Field{}, &UnknownColumnError{Operator: operator, Column: name, Nearest: schemas.Nearest(name, names)}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // Options of a source. The zero value is good.
@@ -96,7 +97,7 @@ func fields(f *file, guesses []*guess, types map[string]string) ([]arrow.Field, 
 		c := slices.Index(f.header, name)
 		if c < 0 {
 			err := fmt.Errorf("%s: there is no column %q to be of type %s", f.path, name, word)
-			if near := operators.Nearest(name, f.header); near != "" {
+			if near := schemas.Nearest(name, f.header); near != "" {
 				err = fmt.Errorf("%w; did you mean %q?", err, near)
 			}
 			return nil, err
