@@ -12,6 +12,7 @@ import (
 // fit searches the table, and spreads DIS over the records.
 func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
 	t := tables[0]
+	env.Progress("searching", 0, 1) // the search first estimates how much it has to do
 	r, err := uniques.Search(ctx, t, uniques.Options{
 		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
 		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force,
@@ -72,7 +73,7 @@ func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.
 	k := len(t.Variables)
 	s := &schemas.SudaSummary{
 		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: max(b.Config.Threshold, 1), Records: r.Records,
-		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: []int64{},
+		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: r.BySize,
 		Variables: []schemas.Blame{}, Categories: []schemas.CategoryBlame{},
 	}
 	if s.Score == "" {

@@ -33,7 +33,7 @@ const DefaultSeed = 1
 type Options struct {
 	Workers int    // 0: GOMAXPROCS
 	Memory  int64  // bytes that tables may take; 0: half of what the machine or its control group allows
-	TempDir string // for what does not fit in Memory; "": the system's
+	TempDir string // for a stream that does not fit in a quarter of Memory; "": the system's
 	Seed    uint64 // 0: DefaultSeed
 	Batch   int    // rows a batch; 0: the reader's choice
 	Verify  bool   // decode every page of every column before any work
@@ -189,7 +189,7 @@ func (j *job) bind(list ...operators.Operator) (*operators.Chain, error) {
 	}
 	if r, ok := j.source.(reasoner); ok {
 		if why := r.WhyNot(unknown.Column); why != nil {
-			return nil, wrong(why)
+			return nil, wrong(fmt.Errorf("%s: the column %q cannot be used: %w", unknown.Operator, unknown.Column, why))
 		}
 	}
 	if unknown.Nearest == "" {

@@ -2,6 +2,7 @@ package contingency
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -15,7 +16,9 @@ const bucketEntries = 8192
 type sorter struct {
 	words, stride int
 	splitters     []uint64 // keys, words each
-	bounds        []int    // entries of bucket b are bounds[b] to bounds[b+1]
+	guide         []uint16 // with keys of one word: the number of splitters below each value of their leading bits
+	guideShift    int
+	bounds        []int // entries of bucket b are bounds[b] to bounds[b+1]
 	entries       []uint64
 	distinct      []int // entries of each bucket after equal ones are added
 }
@@ -28,6 +31,7 @@ func assemble(variables []Variable, l layout, sums, workers int, slabs [][]uint6
 		total += len(slab) / s.stride
 	}
 	s.sample(slabs, min(total/bucketEntries, 4096))
+	s.makeGuide()
 	if err := s.scatter(slabs, total, workers); err != nil {
 		return nil, err
 	}
@@ -63,18 +67,41 @@ func (s *sorter) sample(slabs [][]uint64, n int) {
 	}
 }
 
+// guideBits is the number of leading bits of a key that narrow the search for its bucket.
+const guideBits = 12
+
+func (s *sorter) makeGuide() {
+	if s.words != 1 || len(s.splitters) == 0 {
+		return
+	}
+	s.guideShift = max(0, bits.Len64(s.splitters[len(s.splitters)-1])-guideBits)
+	s.guide = make([]uint16, 1<<guideBits+1)
+	at := 0
+	for q := range s.guide {
+		for at < len(s.splitters) && s.splitters[at]>>s.guideShift < uint64(q) {
+			at++
+		}
+		s.guide[q] = uint16(at)
+	}
+}
+
 // bucket is the number of splitters that are not above the key.
 func (s *sorter) bucket(key []uint64) int {
 	if s.words == 1 {
-		k, at, n := key[0], 0, len(s.splitters)
+		if len(s.guide) == 0 {
+			return 0
+		}
+		k := key[0]
+		q := min(k>>(s.guideShift&63), 1<<guideBits-1)
+		at, n := int(s.guide[q]), int(s.guide[q+1]-s.guide[q])
 		for n > 0 {
 			half := n >> 1
 			if s.splitters[at+half] <= k {
-				at += n - half
+				at += half + 1
+				n -= half + 1
+			} else {
 				n = half
-				continue
 			}
-			n = half
 		}
 		return at
 	}

@@ -47,10 +47,10 @@ func (c *Counter) Add(rows int, cols []Column, times []int64, sums [][]float64) 
 	if err := c.fit(rows, cols); err != nil {
 		return err
 	}
-	c.packer.prepare(&c.layout, rows, cols)
+	c.packer.prepare(&c.layout, rows, cols, false)
 	for from := 0; from < rows; from += chunkRows {
 		n := min(chunkRows, rows-from)
-		if err := c.packer.pack(&c.layout, cols, from, n, false); err != nil {
+		if err := c.packer.pack(&c.layout, cols, from, n); err != nil {
 			return err
 		}
 		if times == nil && c.sums == 0 {
@@ -97,7 +97,7 @@ func (c *Counter) fit(rows int, cols []Column) error {
 		if c.layout.fields != nil {
 			widths[v] = c.layout.fields[v].bits
 		}
-		need := width(largest(&cols[v]))
+		need := width(largest(&cols[v], rows))
 		if need <= widths[v] {
 			continue
 		}

@@ -30,6 +30,12 @@ func makeVariables(cardinalities []int) []Variable {
 	return variables
 }
 
+// A fataler is a *testing.T or a *rapid.T.
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 func drawMicrodata(t *rapid.T) microdata {
 	var m microdata
 	cards := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 7, 30, 300, 70000}), 0, 9).Draw(t, "cardinalities")
@@ -135,7 +141,7 @@ func (m microdata) count(batches, counters, workers int, times, sums bool) (*Tab
 	return Merge(m.variables, final, workers, all...)
 }
 
-func checkTable(t *rapid.T, table *Table, keys [][]uint32, counts map[string]int64, sums map[string]float64) {
+func checkTable(t fataler, table *Table, keys [][]uint32, counts map[string]int64, sums map[string]float64) {
 	if table.Classes() != len(keys) {
 		t.Fatalf("%d classes, want %d", table.Classes(), len(keys))
 	}
@@ -187,7 +193,7 @@ func TestCountAgainstMap(t *testing.T) {
 	})
 }
 
-func lookupAll(t *rapid.T, table *Table, keys [][]uint32) {
+func lookupAll(t fataler, table *Table, keys [][]uint32) {
 	rows := len(keys) + 1
 	cols := make([]Column, len(table.Variables))
 	for v := range cols {
@@ -336,14 +342,12 @@ func TestFixed(t *testing.T) {
 		got, err := newFixed(value, times)
 		exact := new(big.Rat).SetFloat64(value)
 		exact.Mul(exact, new(big.Rat).SetInt64(times)).Mul(exact, new(big.Rat).SetInt64(1<<32))
-		twice := new(big.Rat).Mul(exact, big.NewRat(2, 1))
 		floor := new(big.Int).Div(exact.Num(), exact.Denom())
 		part := new(big.Rat).Sub(exact, new(big.Rat).SetInt(floor))
 		switch c := part.Cmp(big.NewRat(1, 2)); {
 		case c > 0, c == 0 && floor.Bit(0) == 1:
 			floor.Add(floor, big.NewInt(1))
 		}
-		_ = twice
 		if floor.BitLen() > 127 {
 			if err == nil {
 				t.Fatal("no error past 128 bits")
@@ -396,5 +400,47 @@ func TestRequestID(t *testing.T) {
 			t.Errorf("requests %d and %d have the same ID %s", i, j, r.ID())
 		}
 		seen[r.ID()] = i
+	}
+}
+
+// TestManyClasses counts enough classes for several buckets, growing tables and keys of one to three words.
+func TestManyClasses(t *testing.T) {
+	for name, cards := range map[string][]int{
+		"one word":    {300, 7, 30, 70000},
+		"two words":   {70000, 70000, 70000, 70000, 300},
+		"three words": {70000, 70000, 70000, 70000, 70000, 70000, 70000, 70000, 70000, 3, 70000, 70000},
+		"skewed":      {1, 70000, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := microdata{variables: makeVariables(cards)}
+			r := rand.New(rand.NewPCG(8, 8))
+			for range 30000 {
+				row := make([]uint32, len(cards))
+				for v, c := range cards {
+					row[v] = uint32(r.IntN(min(c+1, r.IntN(2000)+1)))
+				}
+				m.rows = append(m.rows, row)
+				m.times = append(m.times, r.Int64N(3))
+				m.values = append(m.values, float64(r.IntN(1000))/8)
+			}
+			keys, counts, sums := m.truth(true)
+			for workers := 1; workers <= 3; workers++ {
+				table, err := m.count(20, workers, workers, true, workers != 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkTable(t, table, keys, counts, sums)
+				lookupAll(t, table, keys)
+				for _, order := range [][]int{{1}, {1, 0}, makeRange(len(cards))} {
+					margin, err := table.Margin(order...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if margin.Records() != table.Records() {
+						t.Fatalf("margin over %v has %d records", order, margin.Records())
+					}
+				}
+			}
+		})
 	}
 }

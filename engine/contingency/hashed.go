@@ -14,6 +14,8 @@ type hashed struct {
 	words  int
 	stride int // words of a slot
 	part   [parts]partition
+
+	fetched uint64 // what was read ahead, so that reading is not optimised away
 }
 
 type partition struct {
@@ -50,6 +52,10 @@ func hashKey(key []uint64) uint64 {
 	return h
 }
 
+// ahead is the number of keys whose slots are fetched together before they are counted: loads that wait for memory then wait
+// at the same time, not one after the other behind branches that depend on them.
+const ahead = 128
+
 // count1 adds one record for each of a run of one-word keys in a table without sums.
 func (h *hashed) count1(keys []uint64) {
 	if h.stride != 2 {
@@ -58,8 +64,25 @@ func (h *hashed) count1(keys []uint64) {
 		}
 		return
 	}
-	for _, k := range keys {
-		x := hash1(k)
+	var hashes [ahead]uint64
+	for len(keys) > 0 {
+		n := min(ahead, len(keys))
+		for i, k := range keys[:n] {
+			x := hash1(k)
+			hashes[i&(ahead-1)] = x
+			p := &h.part[x>>(64-partBits)]
+			if len(p.slots) > 0 {
+				h.fetched += p.slots[2*(x&p.mask)]
+			}
+		}
+		h.count1Hashed(keys[:n], hashes[:n])
+		keys = keys[n:]
+	}
+}
+
+func (h *hashed) count1Hashed(keys, hashes []uint64) {
+	for i, k := range keys {
+		x := hashes[i]
 		p := &h.part[x>>(64-partBits)]
 		if p.used >= p.limit {
 			h.grow(p)
@@ -68,13 +91,13 @@ func (h *hashed) count1(keys []uint64) {
 		s := x & p.mask
 		for {
 			slot := slots[2*s : 2*s+2 : 2*s+2]
+			if slot[0] == k && slot[1] != 0 {
+				slot[1]++
+				break
+			}
 			if slot[1] == 0 {
 				slot[0], slot[1] = k, 1
 				p.used++
-				break
-			}
-			if slot[0] == k {
-				slot[1]++
 				break
 			}
 			s = (s + 1) & p.mask

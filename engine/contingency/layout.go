@@ -83,9 +83,13 @@ var errShort = errors.New("contingency: a column has fewer rows than the batch")
 // A packer turns columns of a batch into packed keys, chunk by chunk. Its tables are reused from batch to batch.
 type packer struct {
 	shifted [maxVariables][]uint64
-	words   [][]uint64 // words[w][r]: word w of the key of row r of the chunk
-	outside []bool     // rows of the chunk with a code that its field cannot hold
-	any     bool       // whether outside has been written for this chunk
+	guarded [maxVariables]bool // columns that may have codes outside their field
+	words   [][]uint64         // words[w][r]: word w of the key of row r of the chunk
+	outside []bool             // rows of the chunk with a code that its field cannot hold
+	any     bool               // whether outside has been written for this chunk
+
+	hashes     []uint64 // scratch of a lookup
+	candidates []uint32
 }
 
 // chunkRows is the number of rows packed at a time: keys stay in the first-level cache until they are counted.
@@ -108,17 +112,19 @@ func check(rows, variables int, cols []Column) error {
 	return nil
 }
 
-// prepare makes the pre-shifted tables of a batch.
-func (p *packer) prepare(l *layout, rows int, cols []Column) {
+// prepare makes the pre-shifted tables of a batch. With guard, columns whose codes may not fit their fields are marked.
+func (p *packer) prepare(l *layout, rows int, cols []Column, guard bool) {
 	for len(p.words) < l.words {
 		p.words = append(p.words, make([]uint64, chunkRows))
 	}
 	for v := range cols {
 		codes := cols[v].Codes
-		if len(codes) > 2*rows { // not worth a table
+		if !worthTable(codes, rows) {
 			p.shifted[v] = p.shifted[v][:0]
+			p.guarded[v] = guard
 			continue
 		}
+		p.guarded[v] = guard && uint64(largest(&cols[v], rows)) > l.fields[v].mask()
 		s := p.shifted[v]
 		if cap(s) < len(codes) {
 			s = make([]uint64, len(codes))
@@ -132,9 +138,12 @@ func (p *packer) prepare(l *layout, rows int, cols []Column) {
 	}
 }
 
-// pack writes the keys of rows from to from+n of the batch to p.words. With guard, rows with a code outside its field are
-// marked in p.outside (their keys mean nothing); without, the caller has made sure that there are none.
-func (p *packer) pack(l *layout, cols []Column, from, n int, guard bool) error {
+// worthTable tells whether a batch has enough rows to go through all codes of a column.
+func worthTable(codes []uint32, rows int) bool { return len(codes) <= 2*rows }
+
+// pack writes the keys of rows from to from+n of the batch to p.words. Rows with a code outside the field of a guarded column are
+// marked in p.outside (their keys mean nothing).
+func (p *packer) pack(l *layout, cols []Column, from, n int) error {
 	for w := range l.words {
 		clear(p.words[w][:n])
 	}
@@ -146,7 +155,7 @@ func (p *packer) pack(l *layout, cols []Column, from, n int, guard bool) error {
 		index := c.Index[from : from+n]
 		var bad int
 		switch {
-		case guard && exceeds(c, f):
+		case p.guarded[v]:
 			bad = p.packGuarded(c, f, key, index, from)
 		case c.Valid != nil:
 			bad = packNullable(c, f, key, index, from)
@@ -162,19 +171,22 @@ func (p *packer) pack(l *layout, cols []Column, from, n int, guard bool) error {
 	return nil
 }
 
-// exceeds tells whether a column has codes that its field cannot hold.
-func exceeds(c *Column, f field) bool {
-	return uint64(largest(c)) > f.mask()
-}
-
-// largest is the largest code that rows of a column can have.
-func largest(c *Column) uint32 {
+// largest is the largest code that the rows of a column can have. Indexes out of range are left for pack to report.
+func largest(c *Column, rows int) uint32 {
 	var m uint32
 	if c.Valid != nil {
 		m = c.Null
 	}
-	for _, code := range c.Codes {
-		m = max(m, code)
+	if worthTable(c.Codes, rows) {
+		for _, code := range c.Codes {
+			m = max(m, code)
+		}
+		return m
+	}
+	for _, i := range c.Index[:rows] {
+		if uint(uint32(i)) < uint(len(c.Codes)) {
+			m = max(m, c.Codes[i])
+		}
 	}
 	return m
 }

@@ -79,10 +79,10 @@ func (t *Table) Lookup(rows int, cols []Column, class []int64) error {
 	t.once.Do(t.buildIndex)
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
-	p.prepare(&t.layout, rows, cols)
+	p.prepare(&t.layout, rows, cols, true)
 	for from := 0; from < rows; from += chunkRows {
 		n := min(chunkRows, rows-from)
-		if err := p.pack(&t.layout, cols, from, n, true); err != nil {
+		if err := p.pack(&t.layout, cols, from, n); err != nil {
 			return err
 		}
 		t.find(p, class[from:from+n])
@@ -107,17 +107,7 @@ func (t *Table) find(p *packer, class []int64) {
 			class[r] = int64(x.direct[k]) - 1
 		}
 	case x.slots != nil && t.layout.words == 1:
-		for r, k := range first {
-			s := hash1(k) & x.mask
-			for {
-				i := x.slots[s]
-				if i == 0 || t.keys[i-1] == k {
-					class[r] = int64(i) - 1
-					break
-				}
-				s = (s + 1) & x.mask
-			}
-		}
+		p.findOne(t, first, class)
 	default:
 		var room [maxVariables]uint64
 		key := room[:t.layout.words]
@@ -127,6 +117,28 @@ func (t *Table) find(p *packer, class []int64) {
 			}
 			class[r] = t.findKey(key)
 		}
+	}
+}
+
+// findOne finds keys of one word. Slots are read ahead for the whole chunk, so that waiting for memory overlaps.
+func (p *packer) findOne(t *Table, keys []uint64, class []int64) {
+	x := &t.index
+	if p.hashes == nil {
+		p.hashes, p.candidates = make([]uint64, chunkRows), make([]uint32, chunkRows)
+	}
+	hashes, candidates := p.hashes[:len(keys)], p.candidates[:len(keys)]
+	for r, k := range keys {
+		h := hash1(k)
+		hashes[r] = h
+		candidates[r] = x.slots[h&x.mask]
+	}
+	for r, k := range keys {
+		i := candidates[r]
+		for s := hashes[r]; i != 0 && t.keys[i-1] != k; {
+			s++
+			i = x.slots[s&x.mask]
+		}
+		class[r] = int64(i) - 1
 	}
 }
 

@@ -51,7 +51,7 @@ func radixPass(from, to []uint64, stride, w, shift int) {
 	for d := range at {
 		at[d], sum = sum, sum+at[d]
 	}
-	if stride == 2 {
+	if stride == 2 && w == 0 {
 		for i := 0; i+1 < len(from); i += 2 {
 			key, value := from[i], from[i+1]
 			d := key >> shift & (digits - 1)

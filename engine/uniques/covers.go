@@ -19,16 +19,21 @@ type cover struct {
 }
 
 const (
-	coverKept    = 3    // variables, of the fewest categories, that every cover keeps
-	coverMost    = 9    // variables that covers may leave out: there are 2^9 of them
-	coverClasses = 2048 // with fewer classes covers cost more than they spare
+	coverKept    = 3         // variables, of the fewest categories, that every cover keeps
+	coverMost    = 9         // variables that covers may leave out, at most: there are 2^9 covers then
+	coverClasses = 2048      // with fewer classes covers cost more than they spare
+	coverMerging = .95       // share of classes that must be left when the best variable is left out
+	coverBytes   = 192 << 20 // memory of all covers, about
 )
 
 // makeCovers makes the covers of a problem; none where they do not apply.
 func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluator) error {
 	droppable := min(p.variables-coverKept, coverMost)
-	if p.k > 1 || p.anyWild || p.words > 1 || droppable < 1 || p.n < cmp.Or(o.covers, coverClasses) {
+	if p.k > 1 || p.anyWild || droppable < 1 || p.n < cmp.Or(o.covers, coverClasses) {
 		return nil
+	}
+	for droppable > 1 && 16*len(p.base)<<droppable > coverBytes {
+		droppable--
 	}
 	order := make([]int, p.variables)
 	for v := range order {
@@ -52,8 +57,22 @@ func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluat
 		if err != nil {
 			return err
 		}
+		if size == 1 && !p.merging() {
+			p.covers = nil
+			break
+		}
 	}
 	return nil
+}
+
+// merging tells whether leaving out one variable brings enough classes together. Where it does not, most classes are unique on small sets
+// and leave the search early, so that covers cost more than they spare.
+func (p *problem) merging() bool {
+	smallest := p.n
+	for i := range p.coverOrder {
+		smallest = min(smallest, p.covers[1<<i].size)
+	}
+	return float64(smallest) <= coverMerging*float64(p.n)
 }
 
 // makeCover makes the cover that leaves out some variables of p.coverOrder from the smallest one that leaves out one less.

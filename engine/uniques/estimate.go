@@ -63,7 +63,7 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	}
 	up := p.upSeconds(visits)
 	workers := float64(o.Workers)
-	if up < unsampled || down < up/4 && down < unsampled*workers {
+	if up < unsampled || down < up/4 && down < unsampled {
 		if down < up/4 {
 			return downwards, nil
 		}

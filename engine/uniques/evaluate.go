@@ -9,11 +9,11 @@ type evaluator struct {
 	p     *problem
 	mask  []mask
 	known []uint64
-	slots []uint64 // two bits a slot: met once, met more than once
-	rest  []uint32 // classes that share a slot
+	slots []uint64 // two bits a small key: met once, met more than once
+	rest  []uint32 // classes to be counted
 	exact exact
 	wild  wildcard
-	word  wordCounter
+	word  keyCounter
 	many  []uint64 // classes that stand for several records on the set
 	open  bool     // what the last wildcard set said
 
@@ -75,8 +75,8 @@ func (e *evaluator) count(set uint64, out []uint64) {
 	case p.k > 1:
 		e.rest = appendClear(e.rest[:0], e.known)
 		e.resolve(out)
-	case len(e.mask) > 1 || !e.countWord(live, out):
-		e.filterWide(live, out)
+	default:
+		e.countKeys(live, out)
 	}
 }
 
@@ -90,52 +90,6 @@ func appendClear(dst []uint32, bitmap []uint64) []uint32 {
 	return dst
 }
 
-// slotsFor clears enough two-bit slots for n classes and returns the shift that takes a hash to a slot.
-func (e *evaluator) slotsFor(n int) (shift int) {
-	width := max(6, bits.Len(uint(8*n-1)))
-	size := 1 << width / 32
-	if cap(e.slots) < size {
-		e.slots = make([]uint64, size)
-	}
-	e.slots = e.slots[:size]
-	clear(e.slots)
-	return 64 - width
-}
-
-// hashOf class i on the masks of the set.
-func (e *evaluator) hashOf(i uint32) uint64 {
-	var h uint64
-	for _, m := range e.mask {
-		h = spread(h ^ e.p.keys[m.word][i]&m.bits)
-	}
-	return h
-}
-
-// filterWide finds the unique classes among those not known, for sets in several words of the key. Every class goes to a slot by
-// hash; one that has its slot for itself is unique for certain, the others are compared exactly.
-func (e *evaluator) filterWide(live int, out []uint64) {
-	shift := e.slotsFor(live)
-	e.rest = appendClear(e.rest[:0], e.known)
-	for _, i := range e.rest {
-		s := e.hashOf(i) >> shift
-		bit := uint64(1) << (s & 31 * 2)
-		word := &e.slots[s>>5]
-		*word |= bit | (*word&bit)<<1 | bit<<1*(e.many[i>>6]>>(i&63)&1)
-	}
-	n := 0
-	for _, i := range e.rest {
-		s := e.hashOf(i) >> shift
-		if e.slots[s>>5]>>(s&31*2)&2 == 0 {
-			out[i>>6] |= 1 << (i & 63)
-		} else {
-			e.rest[n] = i
-			n++
-		}
-	}
-	e.rest = e.rest[:n]
-	e.resolve(out)
-}
-
 // resolve counts the classes of e.rest exactly and adds those with at most k records to out.
 func (e *evaluator) resolve(out []uint64) {
 	if len(e.rest) == 0 {
@@ -145,14 +99,6 @@ func (e *evaluator) resolve(out []uint64) {
 	e.exact.reset(p, e.mask)
 	for _, i := range e.rest {
 		e.exact.add(i, e.weightOf(i))
-	}
-	if p.k == 1 {
-		for _, s := range e.exact.slots {
-			if s.count == 1 {
-				out[s.first>>6] |= 1 << (s.first & 63)
-			}
-		}
-		return
 	}
 	for _, i := range e.rest {
 		if int64(e.exact.count(i)) <= p.k {

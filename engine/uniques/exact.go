@@ -1,5 +1,7 @@
 package uniques
 
+import "slices"
+
 // An exact table counts the records of masked keys, up to k+1, by open addressing. It starts small, so that it stays in the
 // cache when there are few distinct keys.
 type exact struct {
@@ -87,9 +89,10 @@ func (x *exact) add(i, weight uint32) {
 func (x *exact) grow() {
 	old := x.slots
 	n := 4 * len(old)
-	x.slots = make([]slot, n)
-	x.room = x.slots
-	x.bits = uint64(n - 1)
+	if cap(x.room) >= n { // the new table lies over the old one
+		old = slices.Clone(old)
+	}
+	x.resize(n)
 	for _, s := range old {
 		if s.count != 0 {
 			at, _ := x.find(s.first)

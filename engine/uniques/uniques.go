@@ -7,8 +7,9 @@
 // into estimates of the probability of a correct match.
 //
 // Two searches give the same result. Upwards, set by set in order of size, only classes that are not yet unique on a subset are
-// counted (stripped partitions). Downwards, for keys of few and small variables, margins of a dense table are taken one variable
-// at a time. The choice is made by an estimate of their cost.
+// counted (stripped partitions), and of those that are equal on a larger set only one representative (a cover). Downwards, for keys
+// of few and small variables, margins of a dense table are taken one variable at a time. The choice is made by an estimate of
+// their cost. See the package's example.
 //
 // Sources: Elliot, Manning & Ford 2002 (International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10);
 // Skinner & Elliot 2002 (JRSS B 64) for DIS; Elliot 2003 for DIS-IS; Manning, Haglin & Keane 2008 (Data Mining and Knowledge Discovery 16)

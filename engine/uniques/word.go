@@ -2,14 +2,15 @@ package uniques
 
 import "math/bits"
 
-// A wordCounter counts masked keys of one word when k is 1. Small keys index a table of two-bit counts; larger ones are spread
+// A keyCounter counts masked keys when k is 1. Small keys index a table of two-bit counts; larger ones are spread
 // over partitions by hash, so that each is counted in a table that stays in the cache.
-type wordCounter struct {
+type keyCounter struct {
 	runs   []bitRun
 	places []uint32 // small keys, in the order of the classes
 	splitter
 	starts  []int
 	entries []uint64
+	hashes  []uint64 // of keys of several words
 	table   []uint64 // all 0 between uses
 }
 
@@ -19,14 +20,16 @@ type bitRun struct {
 	shift uint8
 }
 
-// countWord finds the unique classes among those not known; false when it cannot.
-func (e *evaluator) countWord(live int, out []uint64) bool {
-	width := e.smallKey(e.mask[0].bits)
-	if width <= smallMost && 1<<width <= max(1<<14, smallPer*live) {
-		e.countSmall(live, width, out)
-		return true
+// countKeys finds the unique classes among those not known.
+func (e *evaluator) countKeys(live int, out []uint64) {
+	if len(e.mask) == 1 {
+		width := e.smallKey(e.mask[0].bits)
+		if width <= smallMost && 1<<width <= max(1<<14, smallPer*live) {
+			e.countSmall(live, width, out)
+			return
+		}
 	}
-	return e.countParts(live, out)
+	e.countParts(live, out)
 }
 
 // spread mixes a masked key without loss, as a product with an odd number and the folds around it can be undone. The top bits are the best.

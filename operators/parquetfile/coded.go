@@ -1,6 +1,9 @@
 package parquetfile
 
 import (
+	"encoding/binary"
+	"math/bits"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -111,22 +114,39 @@ func (c *codedColumn) take(m int) error {
 	return nil
 }
 
-// spread places the codes at the rows that have a value, and 0 at the others.
+// spread places the codes at the rows that have a value, and 0 at the others. Most stretches of eight rows have no null.
 func spread(out []int32, valid []byte, codes []int32) {
 	if len(codes) == len(out) {
 		copy(out, codes)
 		return
 	}
-	k := 0
-	for i, v := range valid {
-		if v != 0 {
+	i, k := 0, 0
+	for ; i+8 <= len(valid) && k+8 <= len(codes); i += 8 {
+		word := binary.LittleEndian.Uint64(valid[i:])
+		if word == eightOnes {
+			*(*[8]int32)(out[i:]) = *(*[8]int32)(codes[k:])
+			k += 8
+			continue
+		}
+		for j := range 8 {
+			v := int32(word >> (8 * j) & 1)
+			out[i+j] = codes[k] & -v
+			if k += int(v); k == len(codes) {
+				clear(out[i+j+1:])
+				return
+			}
+		}
+	}
+	for ; i < len(valid); i++ {
+		out[i] = 0
+		if valid[i] != 0 {
 			out[i] = codes[k]
 			k++
-		} else {
-			out[i] = 0
 		}
 	}
 }
+
+const eightOnes = 0x0101010101010101
 
 // renumber turns indexes of the chunk's dictionary page into those of the batch's dictionary.
 func (c *codedColumn) renumber(out []int32, valid []byte) error {
@@ -222,15 +242,34 @@ func (c *codedColumn) dictionaryData() (arrow.ArrayData, error) {
 }
 
 func fillOnes(b []byte) {
+	for ; len(b) >= 8; b = b[8:] {
+		binary.LittleEndian.PutUint64(b, eightOnes)
+	}
 	for i := range b {
 		b[i] = 1
 	}
 }
 
+// countOnes counts the bytes that are 1; there are no others but 0.
 func countOnes(b []byte) int {
 	n := 0
+	for ; len(b) >= 8; b = b[8:] {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(b))
+	}
 	for _, x := range b {
 		n += int(x)
 	}
 	return n
+}
+
+// onlyOnesAndZeros tells whether no byte is larger than 1.
+func onlyOnesAndZeros(b []byte) bool {
+	var all uint64
+	for ; len(b) >= 8; b = b[8:] {
+		all |= binary.LittleEndian.Uint64(b)
+	}
+	for _, x := range b {
+		all |= uint64(x)
+	}
+	return all&^eightOnes == 0
 }

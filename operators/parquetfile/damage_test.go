@@ -107,7 +107,7 @@ type small struct {
 }
 
 func smallFile(t testing.TB, codecName string) []byte {
-	rows := make([]small, 40)
+	rows := make([]small, 20)
 	for i := range rows {
 		rows[i] = small{Size: int64(i * i), Text: fmt.Sprint("text ", i)}
 		if i%4 != 0 {
@@ -125,7 +125,7 @@ func smallFile(t testing.TB, codecName string) []byte {
 // Every byte of the pages is covered by a checksum: no flip may change what is read without an error. Page headers and footer
 // have none: they may say something else, but nothing may panic, hang or leak.
 func TestEveryFlippedByte(t *testing.T) {
-	for _, codec := range []string{"none", "zstd", "snappy", "lz4_raw"} {
+	for _, codec := range []string{"none", "snappy", "lz4_raw"} {
 		t.Run(codec, func(t *testing.T) {
 			good := smallFile(t, codec)
 			path := writeFile(t, "x.parquet", good)
@@ -134,6 +134,9 @@ func TestEveryFlippedByte(t *testing.T) {
 			require.NoError(t, err)
 			inPage := pageBodies(t, s)
 			for i := range good {
+				if testing.Short() && i%5 != 0 {
+					continue
+				}
 				for _, flip := range []byte{0xff, 1, 0x80}[i%3 : i%3+1] {
 					bad := bytes.Clone(good)
 					bad[i] ^= flip
@@ -178,7 +181,7 @@ func pageBodies(t *testing.T, s *Source) map[int]bool {
 func TestTruncatedFiles(t *testing.T) {
 	good := smallFile(t, "zstd")
 	path := writeFile(t, "x.parquet", good)
-	for n := range len(good) {
+	for n := 0; n < len(good); n += 3 {
 		_, err := damaged(t, path, good[:n])
 		require.Error(t, err)
 	}
@@ -197,7 +200,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 				places = append(places, i)
 			}
 			r := rand.New(rand.NewPCG(1, uint64(version)))
-			for range 60 {
+			for range 25 {
 				bad := withoutChecksums(t, s, good)
 				for range 1 + r.IntN(3) {
 					bad[places[r.IntN(len(places))]] = byte(r.Uint32())

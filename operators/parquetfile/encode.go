@@ -25,7 +25,7 @@ const (
 // An encoder makes column chunks of Arrow arrays: the library writes them to a small file in memory, which is taken apart again.
 type encoder struct {
 	columns  []*encodedColumn
-	writer   *parquet.Writer
+	writer   *parquet.GenericWriter[any]
 	writers  []*parquet.ColumnWriter
 	buffer   bytes.Buffer
 	staged   int        // rows in the columns' staged values
@@ -65,7 +65,7 @@ func newEncoder(fields []arrow.Field, formats []columnFormat, codec compress.Cod
 // open starts a small file.
 func (e *encoder) open() {
 	e.buffer = bytes.Buffer{}
-	e.writer = parquet.NewWriter(&e.buffer, e.schema, parquet.Compression(e.codec),
+	e.writer = parquet.NewGenericWriter[any](&e.buffer, e.schema, parquet.Compression(e.codec),
 		parquet.DictionaryMaxBytes(dictionaryBytes), parquet.CreatedBy("microrisk", "1", "0"))
 	e.writers = e.writer.ColumnWriters()
 }

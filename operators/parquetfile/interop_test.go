@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,7 +85,7 @@ func appendTexts(texts []string, a arrow.Array) []string {
 func TestCodedAndPlainReadsAgree(t *testing.T) {
 	for _, path := range append(sharedFiles(t, "interop/*.parquet"), sharedFiles(t, "micro/*.parquet")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if info, _ := os.Stat(path); info.Size() > 2<<20 {
+			if info, _ := os.Stat(path); info.Size() > 1<<19 {
 				t.Skip("large")
 			}
 			s := openSource(t, path)
@@ -95,7 +96,8 @@ func TestCodedAndPlainReadsAgree(t *testing.T) {
 				plain := columnTexts(t, s, operators.Want{Name: field.Name}, 0)
 				require.Len(t, plain, int(s.Rows()))
 				if operators.HasEquality(field.Type) {
-					require.Equal(t, plain, columnTexts(t, s, operators.Want{Name: field.Name, Coded: true}, 777), field.Name)
+					coded := columnTexts(t, s, operators.Want{Name: field.Name, Coded: true}, 777)
+					require.True(t, slices.Equal(plain, coded), field.Name)
 				}
 			}
 		})
@@ -107,11 +109,15 @@ func TestAllFormsOfAdultAreTheSame(t *testing.T) {
 	paths := sharedFiles(t, "interop/adult_*.parquet")
 	require.Len(t, paths, 11)
 	first := openSource(t, paths[0])
+	want := map[string][]string{}
+	for _, field := range first.Schema().Fields() {
+		want[field.Name] = columnTexts(t, first, operators.Want{Name: field.Name, Coded: true}, 0)
+	}
 	for _, path := range paths[1:] {
 		s := openSource(t, path)
 		for _, field := range first.Schema().Fields() {
-			require.Equal(t, columnTexts(t, first, operators.Want{Name: field.Name, Coded: true}, 0),
-				columnTexts(t, s, operators.Want{Name: field.Name, Coded: true}, 0), "%s, column %s", path, field.Name)
+			got := columnTexts(t, s, operators.Want{Name: field.Name, Coded: true}, 0)
+			require.True(t, slices.Equal(want[field.Name], got), "%s, column %s", path, field.Name)
 		}
 	}
 }

@@ -171,13 +171,10 @@ func (r *chunkReader) load(source parquet.Page) error {
 		if len(p.levels) != p.rows {
 			return fmt.Errorf("a page has %d definition levels for %d rows", len(p.levels), p.rows)
 		}
-		n = 0
-		for _, l := range p.levels {
-			if l > 1 {
-				return fmt.Errorf("a page has definition level %d", l)
-			}
-			n += int(l)
+		if !onlyOnesAndZeros(p.levels) {
+			return errors.New("a page has definition levels above 1")
 		}
+		n = countOnes(p.levels)
 		if n == p.rows {
 			p.levels = nil
 		}

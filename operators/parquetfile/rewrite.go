@@ -32,7 +32,7 @@ func (p *part) rewrite(keep *operators.Bitmap, wanted map[int]int, codec compres
 		return nil, nil
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, parquet.NewSchema("schema", group), parquet.Compression(codec), parquet.DictionaryMaxBytes(dictionaryBytes))
+	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("schema", group), parquet.Compression(codec), parquet.DictionaryMaxBytes(dictionaryBytes))
 	writers := w.ColumnWriters()
 	for i, c := range copies {
 		c.to = writers[i]
@@ -291,38 +291,4 @@ func (s *leafShape) node() parquet.Node {
 		node = parquet.Leaf(parquet.FixedLenByteArrayType(int(s.element.integer(elementLength, 0))))
 	}
 	return coded(node)
-}
-
-// plainlyEncoded makes the chunk's list of encodings name one that the library can write: it takes an encoding of the list for
-// the copy, also one that is only of levels.
-func plainlyEncoded(meta *thriftValue) {
-	encoding := int64(0)
-	for _, e := range meta.field(metaEncodings).list() {
-		if fits(int(meta.integer(metaType, 0)), e.num) && encoding != encodingDictionary {
-			if encoding = e.num; encoding == encodingOldDictionary {
-				encoding = encodingDictionary
-			}
-		}
-	}
-	meta.set(metaEncodings, thriftValue{kind: thriftList, elem: thriftI32, kids: []thriftValue{thriftInt(thriftI32, encoding)}})
-}
-
-const (
-	encodingOldDictionary, encodingDictionary = 2, 8
-
-	encodingDelta, encodingDeltaLength, encodingDeltaBytes, encodingSplit = 5, 6, 7, 9
-)
-
-func fits(physical int, encoding int64) bool {
-	switch encoding {
-	case encodingOldDictionary, encodingDictionary:
-		return physical != physicalBoolean
-	case encodingDelta:
-		return physical == physicalInt32 || physical == physicalInt64
-	case encodingDeltaLength, encodingDeltaBytes:
-		return physical == physicalBytes
-	case encodingSplit:
-		return physical == physicalFloat || physical == physicalDouble
-	}
-	return false
 }

@@ -260,8 +260,6 @@ type columnBuilder struct {
 	t       arrow.DataType
 	width   int // 0: text
 	n       int // rows so far
-	nulls   int
-	valid   []byte // a byte a row, 1 for a value
 	data    *memory.Buffer
 	used    int // bytes of text
 	offsets []int32

@@ -80,6 +80,9 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 
 // execute runs a spec; with a table for people if that is asked for.
 func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, table bool) error {
+	if spec.Sink.Path == "-" && c.Screen {
+		return usage("standard output is a terminal and the output is an Arrow stream; pipe it to a program, or name an output file")
+	}
 	o, err := c.options(ctx)
 	if err != nil {
 		return err

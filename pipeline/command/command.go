@@ -15,8 +15,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
@@ -25,6 +27,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"microrisk/engine/uniques"
 	"microrisk/pipeline"
 )
 
@@ -41,6 +44,7 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Terminal bool // Err is a terminal: progress is drawn there
+	Screen   bool // Out is a terminal: no Arrow stream goes there
 }
 
 // Main runs the command line of this process and gives its exit status.
@@ -49,7 +53,8 @@ func Main(args []string) int {
 	defer stop()
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))})
+	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout)})
 }
 
 // Run runs a command line, args[0] being the program's name, and gives its exit status.
@@ -74,6 +79,7 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 		c.stopProfile()
 	}
 	var limit *limitError
+	var long *uniques.EstimateError
 	switch {
 	case err == nil:
 		return ExitDone
@@ -85,12 +91,25 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		c.fail(errors.New("interrupted"))
 		return ExitFailed
+	case errors.As(err, &long):
+		c.fail(errors.New(longText(long)))
+		return ExitFailed
 	case isUsage(err) || pipeline.IsSpec(err):
 		c.fail(err)
 		return ExitWrong
 	}
 	c.fail(err)
 	return ExitFailed
+}
+
+// longText says in the words of flags and spec what can be done about a search that would take too long.
+func longText(e *uniques.EstimateError) string {
+	about := fmt.Sprintf("%.0f hours", math.Ceil(e.Duration.Hours()))
+	if days := e.Duration.Hours() / 24; days > 2 {
+		about = count(int64(math.Ceil(days))) + " days"
+	}
+	return fmt.Sprintf("the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) goes on all the same",
+		about, e.MaxSize, e.MaxSize, e.MaxSize)
 }
 
 // A usageError says that the command line itself is wrong.
@@ -193,8 +212,14 @@ func plainUsage(err error) string {
 	if rest, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		return "there is no flag " + rest
 	}
+	if m := badValue.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf("--%s is %q; it must be a whole number", m[2], m[1])
+	}
 	return text
 }
+
+// badValue is how the flags' library says that a value is no number; all flags that it reads as numbers are whole ones.
+var badValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(\S+): (?:parse error|value out of range)$`)
 
 // before reads the flags that all commands have.
 func (c *console) before(ctx *cli.Context) error {
@@ -232,10 +257,10 @@ func (c *console) startProfile(path string) error {
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "workers", Usage: "run on `N` cores; 0 for all"},
-		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 4GiB) of memory before they use the temporary folder (default: half of what the machine or its control group allows)"},
-		&cli.StringFlag{Name: "temp-dir", Usage: "folder for temporary files (default: the system's)"},
-		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed of random methods"},
-		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "text or json, for what is logged to standard error"},
+		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 512MiB or 4GB) of memory; a run that needs more ends with an error (default: half of what the machine or its control group allows)"},
+		&cli.StringFlag{Name: "temp-dir", Usage: "`FOLDER` for what is read from standard input and does not fit in a quarter of the memory (default: the system's)"},
+		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
+		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
 		&cli.BoolFlag{Name: "verify", Usage: "decode every page of every column before any work"},
 		&cli.IntFlag{Name: "batch", Hidden: true},

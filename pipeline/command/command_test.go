@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -227,7 +229,7 @@ func TestWrong(t *testing.T) {
 		"command":         {[]string{"asess"}, ExitWrong, `there is no command "asess"; did you mean assess?`},
 		"flag":            {with("--sumary", "x"), ExitWrong, "there is no flag --sumary; did you mean --summary?"},
 		"flag value":      {with("--summary"), ExitWrong, "the flag --summary needs a value"},
-		"no number":       {with("--max-size", "many"), ExitWrong, "invalid value"},
+		"no number":       {with("--max-size", "many"), ExitWrong, `--max-size is "many"; it must be a whole number`},
 		"no file":         {[]string{"assess", "--key", key}, ExitWrong, "name a file to read"},
 		"no key":          {[]string{"assess", "people.csv"}, ExitWrong, "name the key variables"},
 		"missing file":    {[]string{"assess", "peple.csv", "--key", key}, ExitFailed, "peple.csv does not exist; did you mean people.csv?"},
@@ -260,6 +262,37 @@ func TestWrong(t *testing.T) {
 			require.NoFileExists(t, "x.csv")
 		})
 	}
+}
+
+// A search that would take too long ends with what can be done about it.
+func TestLongSearch(t *testing.T) {
+	folder(t)
+	var text strings.Builder
+	var names []string
+	for v := range 40 {
+		names = append(names, fmt.Sprint("v", v))
+	}
+	text.WriteString(strings.Join(names, ",") + "\n")
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		for v := range 40 {
+			fmt.Fprintf(&text, "%d%s", random.IntN(2), map[bool]string{true: "\n", false: ","}[v == 39])
+		}
+	}
+	require.NoError(t, os.WriteFile("wide.csv", []byte(text.String()), 0o666))
+	r := microrisk(t, "assess", "wide.csv", "--key", strings.Join(names, ","), "--out", "x.csv", "--quiet")
+	require.Equal(t, ExitFailed, r.status)
+	require.Regexp(t, `^microrisk: the search would take about [0-9,]+ (days|hours): with at most \d variables a set \(--max-size \d, in a spec max_size: \d\) .*--force .*\n$`, r.err)
+	require.NoFileExists(t, "x.csv")
+}
+
+func TestNoStreamToTheScreen(t *testing.T) {
+	folder(t)
+	var out, errs bytes.Buffer
+	status := Run(t.Context(), []string{"microrisk", "assess", "people.csv", "--key", key, "--out", "-"}, Streams{Out: &out, Err: &errs, Screen: true})
+	require.Equal(t, ExitWrong, status)
+	require.Contains(t, errs.String(), "standard output is a terminal")
+	require.Empty(t, out.String())
 }
 
 func TestJSONLog(t *testing.T) {

@@ -105,7 +105,7 @@ func measured(suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, va
 			}
 			add("special uniques", count(suda.SpecialUniques), note)
 		}
-		add("pairs", figure(key.Doubles), "keys that two records share")
+		add("doubles", figure(key.Doubles), "keys that two records share")
 	}
 	what := ""
 	if !suda.Complete {

@@ -1,0 +1,133 @@
+package uniques
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// randomFile has independent uniform variables.
+func randomFile(rows int, cards ...int) file {
+	r := rand.New(rand.NewPCG(1, 2))
+	f := file{cards: cards, rows: make([][]uint32, rows)}
+	for i := range f.rows {
+		f.rows[i] = make([]uint32, len(cards))
+		for v, n := range cards {
+			f.rows[i][v] = uint32(r.IntN(n))
+		}
+	}
+	return f
+}
+
+func TestOptionErrors(t *testing.T) {
+	table := randomFile(10, 2, 2).table(t)
+	for name, o := range map[string]Options{
+		"policies":           {Policies: []Policy{Category}},
+		"unknown policy":     {Policies: []Policy{9, 9}},
+		"negative size":      {MaxSize: -1},
+		"negative threshold": {Threshold: -1},
+		"huge threshold":     {Threshold: 1 << 40},
+		"unknown score":      {Score: 17},
+	} {
+		if _, err := Search(context.Background(), table, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestEstimateRefusesEndlessSearch(t *testing.T) {
+	table := randomFile(4000, slices.Repeat([]int{3}, 40)...).table(t)
+	start := time.Now()
+	_, err := Search(context.Background(), table, Options{Workers: 2})
+	var e *EstimateError
+	if !errors.As(err, &e) {
+		t.Fatalf("error is %v", err)
+	}
+	if e.Duration < time.Hour || e.Visits < 1e9 || e.MaxSize < 1 || e.MaxSize > 10 {
+		t.Errorf("estimate %+v", e)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the estimate took %v", took)
+	}
+	if _, err := Search(context.Background(), table, Options{Workers: 2, MaxSize: 2}); err != nil {
+		t.Errorf("with a size limit: %v", err)
+	}
+}
+
+// TestEstimateIsNear compares the estimate of visits with a full count on a file where both can be had.
+func TestEstimateIsNear(t *testing.T) {
+	f := randomFile(3000, 3, 4, 5, 2, 6, 3, 2, 4)
+	table := f.table(t)
+	o := Options{}
+	if err := o.normalise(table); err != nil {
+		t.Fatal(err)
+	}
+	p, err := newProblem(table, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, err := p.sample(context.Background(), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimated, visits := 0.0, 0.0
+	for s := 1; s <= 8; s++ {
+		estimated += share[s] * float64(binomial(8, s)) * float64(p.n)
+	}
+	for i := range p.n {
+		agree := p.agreements(context.Background(), i)
+		for set := uint64(1); set < 1<<8; set++ {
+			if liveOn(set, agree) {
+				visits++
+			}
+		}
+	}
+	if estimated < .7*visits || estimated > 1.4*visits {
+		t.Errorf("estimated %v visits of %v", estimated, visits)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, way := range []direction{upwards, downwards} {
+		table := randomFile(50000, slices.Repeat([]int{2}, 20)...).table(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		var stopped time.Time
+		go func() {
+			time.Sleep(200 * time.Millisecond)
+			stopped = time.Now()
+			cancel()
+		}()
+		_, err := Search(ctx, table, Options{Workers: 2, Force: true, direction: way})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error is %v", err)
+		}
+		if late := time.Since(stopped); late > 900*time.Millisecond {
+			t.Errorf("direction %d: returned %v after cancel", way, late)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Search(ctx, randomFile(10, 2).table(t), Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before: %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	table := randomFile(2000, 2, 3, 4, 5, 2).table(t)
+	for way := upwards; way <= downwards; way++ {
+		last, calls := int64(0), 0
+		search(t, table, Options{Workers: 3, direction: way, Progress: func(done, total int64) {
+			if done < last || done > total || total != 31 {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+			last = done
+			calls++
+		}})
+		if last != 31 || calls == 0 {
+			t.Errorf("ended at %d after %d calls", last, calls)
+		}
+	}
+}
