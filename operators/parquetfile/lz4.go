@@ -19,8 +19,8 @@ const (
 
 func isLZ4(codec int64) bool { return codec == codecLZ4 || codec == codecLZ4Raw }
 
-// unpackChunk appends the pages of a chunk, decompressed, with headers to match.
-func (f *file) unpackChunk(out []byte, meta *thriftValue) ([]byte, error) {
+// unpackChunk appends the pages of a chunk, decompressed, with headers to match; wide is what wideDelta says of the leaf.
+func (f *file) unpackChunk(out []byte, meta *thriftValue, wide *leafShape) ([]byte, error) {
 	from := meta.integer(metaData, 0)
 	if d := meta.integer(metaDictionary, 0); d > 0 {
 		from = d
@@ -40,8 +40,13 @@ func (f *file) unpackChunk(out []byte, meta *thriftValue) ([]byte, error) {
 		if crc := h.integer(4, 0); crc != 0 && uint32(crc) != crc32.ChecksumIEEE(body) {
 			return nil, errors.New("a page is damaged: its checksum does not match")
 		}
-		if body, err = unpackPage(&h, body, meta.integer(metaCodec, 0) == codecLZ4); err != nil {
+		if body, err = unpackPage(&h, body, meta.integer(metaCodec, 0)); err != nil {
 			return nil, err
+		}
+		if wide != nil {
+			if body, err = wide.plainPage(&h, body); err != nil {
+				return nil, err
+			}
 		}
 		seen += h.field(5).integer(1, 0) + h.field(8).integer(1, 0)
 		h.set(3, thriftInt(thriftI32, int64(len(body))))
@@ -51,7 +56,10 @@ func (f *file) unpackChunk(out []byte, meta *thriftValue) ([]byte, error) {
 	return out, nil
 }
 
-func unpackPage(h *thriftValue, body []byte, framed bool) ([]byte, error) {
+func unpackPage(h *thriftValue, body []byte, codec int64) ([]byte, error) {
+	if codec == 0 {
+		return body, nil
+	}
 	whole, levels := int(h.integer(2, 0)), 0
 	if v2 := h.field(8); v2 != nil {
 		if c := v2.field(7); c != nil && c.kind == thriftFalse {
@@ -65,8 +73,11 @@ func unpackPage(h *thriftValue, body []byte, framed bool) ([]byte, error) {
 		return out, nil
 	}
 	packed, into := body[levels:], out[levels:]
-	if framed && unpackFrames(into, packed) {
+	if codec == codecLZ4 && unpackFrames(into, packed) {
 		return out, nil
+	}
+	if !isLZ4(codec) {
+		return out, unpackBytes(into, packed, codec)
 	}
 	if n, err := lz4.UncompressBlock(packed, into); err != nil || n != len(into) {
 		return nil, fmt.Errorf("a page is damaged: LZ4 gives %d of its %d bytes", n, len(into))

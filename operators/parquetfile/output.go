@@ -1,7 +1,6 @@
 package parquetfile
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -10,8 +9,6 @@ import (
 	"os"
 	"slices"
 	"syscall"
-
-	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/operators/atomicfile"
 )
@@ -31,14 +28,6 @@ type output struct {
 	indexes [][]pageIndex
 	rows    int64
 }
-
-// A pageIndex waits for the end of the file, where readers expect all of them in a row.
-type pageIndex struct {
-	columns, offsets     []byte
-	columnsAt, offsetsAt place
-}
-
-type place struct{ at, length int64 }
 
 // begin creates the file.
 func (s *Sink) begin(i int, o *output, shape *encoded) error {
@@ -64,32 +53,6 @@ func (s *Sink) begin(i int, o *output, shape *encoded) error {
 	}
 	o.at = int64(len(magic))
 	return nil
-}
-
-// allIndexed tells whether every chunk that passes through has both page indexes. Some readers expect them of all chunks
-// or of none.
-func (o *output) allIndexed() bool {
-	for _, f := range o.inputs {
-		for _, p := range f.groups {
-			group, err := f.footer.group(p.group)
-			if err != nil {
-				return false
-			}
-			chunks := group.field(groupColumns).kids
-			for leaf := range o.layouts[f].newLeaf {
-				c := &chunks[leaf]
-				if !f.inside(c, chunkColumnIndex, chunkColumnIndexLength) || !f.inside(c, chunkOffsetIndex, chunkOffsetIndexLength) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-func (f *file) inside(chunk *thriftValue, place, length int16) bool {
-	from, n := chunk.integer(place, 0), chunk.integer(length, 0)
-	return from >= 4 && n > 0 && n <= f.footer.start && from <= f.footer.start-n
 }
 
 // write appends a unit.
@@ -333,80 +296,6 @@ func shiftChunk(chunk *thriftValue, shift int64) {
 	}
 }
 
-// index takes the page indexes of a chunk along, with the new places of its pages.
-func (o *output) index(m *chunkMove, shift int64) error {
-	var p pageIndex
-	if o.indexed {
-		var err error
-		if p.columns, err = readIndex(m, chunkColumnIndex, chunkColumnIndexLength); err != nil {
-			return err
-		}
-		b, err := readIndex(m, chunkOffsetIndex, chunkOffsetIndexLength)
-		if err != nil {
-			return err
-		}
-		if b != nil {
-			v, _, err := parseThriftStruct(b)
-			if err != nil {
-				return fmt.Errorf("offset index: %w", err)
-			}
-			if pages := v.field(1); pages != nil {
-				for i := range pages.kids {
-					pages.kids[i].set(1, thriftInt(thriftI64, pages.kids[i].integer(1, 0)+shift))
-				}
-			}
-			p.offsets = v.append(nil)
-		}
-	}
-	for _, id := range []int16{chunkColumnIndex, chunkColumnIndexLength, chunkOffsetIndex, chunkOffsetIndexLength} {
-		m.chunk.remove(id)
-	}
-	m.chunk.set(indexMark, thriftInt(thriftI64, int64(len(o.pending()))))
-	o.indexes[len(o.indexes)-1] = append(o.pending(), p)
-	return nil
-}
-
-// indexMark is a field number that Parquet does not have: which index of the row group belongs to a chunk, until the end.
-const indexMark = 9999
-
-func (o *output) pending() []pageIndex {
-	if len(o.indexes) == len(o.groups) {
-		o.indexes = append(o.indexes, nil)
-	}
-	return o.indexes[len(o.indexes)-1]
-}
-
-func readIndex(m *chunkMove, place, length int16) ([]byte, error) {
-	from, n := m.chunk.integer(place, 0), m.chunk.integer(length, 0)
-	if from <= 0 || n <= 0 || n > 1<<30 {
-		return nil, nil
-	}
-	b := make([]byte, n)
-	if _, err := m.source.ReadAt(b, from); err != nil {
-		return nil, fmt.Errorf("reading a page index: %w", reason(err))
-	}
-	return b, nil
-}
-
-// moveBlooms takes the bloom filters along; one whose length is not told stays behind.
-func (o *output) moveBlooms(moves []chunkMove) error {
-	for i := range moves {
-		meta := moves[i].chunk.field(chunkMeta)
-		from, n := meta.integer(metaBloom, 0), meta.integer(metaBloomLength, 0)
-		meta.remove(metaBloom)
-		meta.remove(metaBloomLength)
-		if from < 4 || n <= 0 || n > moves[i].end || from > moves[i].end-n {
-			continue
-		}
-		meta.set(metaBloom, thriftInt(thriftI64, o.at))
-		meta.set(metaBloomLength, thriftInt(thriftI32, n))
-		if err := o.copy(moves[i].source, from, from+n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // keepSorting renumbers the sorting columns; from the first that is gone on they do not hold.
 func (l *layout) keepSorting(group *thriftValue) {
 	sorting := group.field(groupSorting)
@@ -466,144 +355,4 @@ func (o *output) finish(metadata map[string]string) error {
 	b = append(b, magic...)
 	_, err = o.file.Write(b)
 	return err
-}
-
-// writeIndexes writes all column indexes and then all offset indexes, and gives their places to the chunks, one row group at a
-// time: there can be many.
-func (o *output) writeIndexes() ([][]byte, error) {
-	w := bufio.NewWriterSize(o.file, 1<<20)
-	put := func(b []byte) (place, error) {
-		at := place{o.at, int64(len(b))}
-		n, err := w.Write(b)
-		o.at += int64(n)
-		return at, err
-	}
-	for _, indexes := range o.indexes {
-		for i := range indexes {
-			var err error
-			if indexes[i].columnsAt, err = put(indexes[i].columns); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, indexes := range o.indexes {
-		for i := range indexes {
-			var err error
-			if indexes[i].offsetsAt, err = put(indexes[i].offsets); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for g := range o.groups {
-		if err := o.placeIndexes(g); err != nil {
-			return nil, err
-		}
-	}
-	return o.groups, w.Flush()
-}
-
-// placeIndexes tells the chunks of a row group where their page indexes are.
-func (o *output) placeIndexes(g int) error {
-	group, _, err := parseThriftStruct(o.groups[g])
-	if err != nil {
-		return err
-	}
-	chunks := group.field(groupColumns).kids
-	for c := range chunks {
-		chunk := &chunks[c]
-		p := &o.indexes[g][chunk.integer(indexMark, 0)]
-		chunk.remove(indexMark)
-		if p.columnsAt.length > 0 {
-			chunk.set(chunkColumnIndex, thriftInt(thriftI64, p.columnsAt.at))
-			chunk.set(chunkColumnIndexLength, thriftInt(thriftI32, p.columnsAt.length))
-		}
-		if p.offsetsAt.length > 0 {
-			chunk.set(chunkOffsetIndex, thriftInt(thriftI64, p.offsetsAt.at))
-			chunk.set(chunkOffsetIndexLength, thriftInt(thriftI32, p.offsetsAt.length))
-		}
-	}
-	o.groups[g] = group.append(nil)
-	return nil
-}
-
-// top is the footer without its row groups.
-func (o *output) top(metadata map[string]string) thriftValue {
-	top := thriftValue{kind: thriftStruct}
-	old := &o.shape.top
-	if len(o.inputs) > 0 {
-		old = &o.inputs[0].footer.top
-	}
-	for i, id := range old.ids {
-		top.set(id, old.kids[i])
-	}
-	top.set(footerRows, thriftInt(thriftI64, o.rows))
-	schema := thriftValue{kind: thriftList, elem: thriftStruct}
-	var stored string
-	if len(o.inputs) > 0 {
-		l := o.layouts[o.inputs[0]]
-		schema.kids = l.elements
-		if orders := old.field(footerOrders); orders != nil {
-			top.set(footerOrders, l.orders(orders))
-		}
-		stored = l.arrowSchema(keyValue(old, arrowSchemaKey), o.inputs[0], o.sink.fields)
-	} else {
-		schema.kids = append(schema.kids, old.field(footerSchema).kids[0])
-		fields := make([]arrow.Field, len(o.sink.fields))
-		for i := range o.sink.fields {
-			schema.kids = append(schema.kids, o.sink.elements[i]...)
-			fields[i] = storedField(o.sink.fields[i])
-		}
-		stored, _ = encodeArrowSchema(arrow.NewSchema(fields, nil))
-	}
-	top.set(footerSchema, schema)
-	o.setKeyValues(&top, stored, metadata)
-	return top
-}
-
-func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[string]string) {
-	list := thriftValue{kind: thriftList, elem: thriftStruct}
-	seen := map[string]bool{}
-	for i, f := range o.inputs {
-		old := f.footer.top.field(footerKeyValues)
-		if old == nil {
-			continue
-		}
-		for _, kv := range old.kids {
-			key := kv.text(1)
-			if _, replaced := metadata[key]; replaced || key == arrowSchemaKey || i > 0 && seen[key] {
-				continue
-			}
-			seen[key] = true
-			list.kids = append(list.kids, kv)
-		}
-	}
-	add := func(key, value string) {
-		list.kids = append(list.kids, thriftValue{kind: thriftStruct, ids: []int16{1, 2}, kids: []thriftValue{thriftText(key), thriftText(value)}})
-	}
-	if stored != "" {
-		add(arrowSchemaKey, stored)
-	}
-	keys := make([]string, 0, len(metadata))
-	for key := range metadata {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		add(key, metadata[key])
-	}
-	top.remove(footerKeyValues)
-	if len(list.kids) > 0 {
-		top.set(footerKeyValues, list)
-	}
-}
-
-func keyValue(top *thriftValue, key string) string {
-	if list := top.field(footerKeyValues); list != nil {
-		for i := range list.kids {
-			if list.kids[i].text(1) == key {
-				return list.kids[i].text(2)
-			}
-		}
-	}
-	return ""
 }

@@ -20,10 +20,12 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"microrisk/operators"
 )
@@ -297,7 +299,7 @@ func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, error) {
 	if err := p.surveyChunk(leaf, flat); err != nil {
 		return nil, err
 	}
-	if isLZ4(int64(p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData.Codec)) {
+	if p.unpacks(leaf) {
 		library, err := p.file.openGroup(p.group, []int{leaf}, nil)
 		if err != nil {
 			return nil, err
@@ -309,6 +311,19 @@ func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, error) {
 		return nil, err
 	}
 	return group.ColumnChunks()[leaf], nil
+}
+
+// unpacks tells whether the library must not see the chunk as it is.
+func (p *part) unpacks(leaf int) bool {
+	meta := &p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData
+	if isLZ4(int64(meta.Codec)) {
+		return true
+	}
+	if meta.Type != physicalInt32 || !slices.Contains(meta.Encoding, format.DeltaBinaryPacked) {
+		return false
+	}
+	group, err := p.file.footer.group(p.group)
+	return err == nil && p.file.wideDelta(leaf, group.field(groupColumns).kids[leaf].field(chunkMeta)) != nil
 }
 
 // surveyChunk refuses chunks that the library should not see.

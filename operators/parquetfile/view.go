@@ -44,7 +44,7 @@ func (f *file) openGroup(g int, unpacked []int, edit func(meta *thriftValue)) (*
 		chunk := &group.field(groupColumns).kids[leaf]
 		meta := chunk.field(chunkMeta)
 		from := len(end)
-		if end, err = f.unpackChunk(end, meta); err != nil {
+		if end, err = f.unpackChunk(end, meta, f.wideDelta(leaf, meta)); err != nil {
 			return nil, err
 		}
 		meta.set(metaCodec, thriftInt(thriftI32, 0))

@@ -1,0 +1,172 @@
+package parquetfile
+
+import (
+	"bufio"
+	"fmt"
+)
+
+// A pageIndex waits for the end of the file, where readers expect all of them in a row.
+type pageIndex struct {
+	columns, offsets     []byte
+	columnsAt, offsetsAt place
+}
+
+type place struct{ at, length int64 }
+
+// allIndexed tells whether every chunk that passes through has both page indexes. Some readers expect them of all chunks
+// or of none.
+func (o *output) allIndexed() bool {
+	for _, f := range o.inputs {
+		for _, p := range f.groups {
+			group, err := f.footer.group(p.group)
+			if err != nil {
+				return false
+			}
+			chunks := group.field(groupColumns).kids
+			for leaf := range o.layouts[f].newLeaf {
+				c := &chunks[leaf]
+				if !f.inside(c, chunkColumnIndex, chunkColumnIndexLength) || !f.inside(c, chunkOffsetIndex, chunkOffsetIndexLength) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (f *file) inside(chunk *thriftValue, place, length int16) bool {
+	from, n := chunk.integer(place, 0), chunk.integer(length, 0)
+	return from >= 4 && n > 0 && n <= f.footer.start && from <= f.footer.start-n
+}
+
+// index takes the page indexes of a chunk along, with the new places of its pages.
+func (o *output) index(m *chunkMove, shift int64) error {
+	var p pageIndex
+	if o.indexed {
+		var err error
+		if p.columns, err = readIndex(m, chunkColumnIndex, chunkColumnIndexLength); err != nil {
+			return err
+		}
+		b, err := readIndex(m, chunkOffsetIndex, chunkOffsetIndexLength)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			v, _, err := parseThriftStruct(b)
+			if err != nil {
+				return fmt.Errorf("offset index: %w", err)
+			}
+			if pages := v.field(1); pages != nil {
+				for i := range pages.kids {
+					pages.kids[i].set(1, thriftInt(thriftI64, pages.kids[i].integer(1, 0)+shift))
+				}
+			}
+			p.offsets = v.append(nil)
+		}
+	}
+	for _, id := range []int16{chunkColumnIndex, chunkColumnIndexLength, chunkOffsetIndex, chunkOffsetIndexLength} {
+		m.chunk.remove(id)
+	}
+	m.chunk.set(indexMark, thriftInt(thriftI64, int64(len(o.pending()))))
+	o.indexes[len(o.indexes)-1] = append(o.pending(), p)
+	return nil
+}
+
+// indexMark is a field number that Parquet does not have: which index of the row group belongs to a chunk, until the end.
+const indexMark = 9999
+
+func (o *output) pending() []pageIndex {
+	if len(o.indexes) == len(o.groups) {
+		o.indexes = append(o.indexes, nil)
+	}
+	return o.indexes[len(o.indexes)-1]
+}
+
+func readIndex(m *chunkMove, place, length int16) ([]byte, error) {
+	from, n := m.chunk.integer(place, 0), m.chunk.integer(length, 0)
+	if from <= 0 || n <= 0 || n > 1<<30 {
+		return nil, nil
+	}
+	b := make([]byte, n)
+	if _, err := m.source.ReadAt(b, from); err != nil {
+		return nil, fmt.Errorf("reading a page index: %w", reason(err))
+	}
+	return b, nil
+}
+
+// moveBlooms takes the bloom filters along; one whose length is not told stays behind.
+func (o *output) moveBlooms(moves []chunkMove) error {
+	for i := range moves {
+		meta := moves[i].chunk.field(chunkMeta)
+		from, n := meta.integer(metaBloom, 0), meta.integer(metaBloomLength, 0)
+		meta.remove(metaBloom)
+		meta.remove(metaBloomLength)
+		if from < 4 || n <= 0 || n > moves[i].end || from > moves[i].end-n {
+			continue
+		}
+		meta.set(metaBloom, thriftInt(thriftI64, o.at))
+		meta.set(metaBloomLength, thriftInt(thriftI32, n))
+		if err := o.copy(moves[i].source, from, from+n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeIndexes writes all column indexes and then all offset indexes, and gives their places to the chunks, one row group at a
+// time: there can be many.
+func (o *output) writeIndexes() ([][]byte, error) {
+	w := bufio.NewWriterSize(o.file, 1<<20)
+	put := func(b []byte) (place, error) {
+		at := place{o.at, int64(len(b))}
+		n, err := w.Write(b)
+		o.at += int64(n)
+		return at, err
+	}
+	for _, indexes := range o.indexes {
+		for i := range indexes {
+			var err error
+			if indexes[i].columnsAt, err = put(indexes[i].columns); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, indexes := range o.indexes {
+		for i := range indexes {
+			var err error
+			if indexes[i].offsetsAt, err = put(indexes[i].offsets); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for g := range o.groups {
+		if err := o.placeIndexes(g); err != nil {
+			return nil, err
+		}
+	}
+	return o.groups, w.Flush()
+}
+
+// placeIndexes tells the chunks of a row group where their page indexes are.
+func (o *output) placeIndexes(g int) error {
+	group, _, err := parseThriftStruct(o.groups[g])
+	if err != nil {
+		return err
+	}
+	chunks := group.field(groupColumns).kids
+	for c := range chunks {
+		chunk := &chunks[c]
+		p := &o.indexes[g][chunk.integer(indexMark, 0)]
+		chunk.remove(indexMark)
+		if p.columnsAt.length > 0 {
+			chunk.set(chunkColumnIndex, thriftInt(thriftI64, p.columnsAt.at))
+			chunk.set(chunkColumnIndexLength, thriftInt(thriftI32, p.columnsAt.length))
+		}
+		if p.offsetsAt.length > 0 {
+			chunk.set(chunkOffsetIndex, thriftInt(thriftI64, p.offsetsAt.at))
+			chunk.set(chunkOffsetIndexLength, thriftInt(thriftI32, p.offsetsAt.length))
+		}
+	}
+	o.groups[g] = group.append(nil)
+	return nil
+}
