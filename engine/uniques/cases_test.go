@@ -50,9 +50,9 @@ type workedParams struct {
 
 // TestWorkedCases runs cases whose results were worked out in exact fractions.
 func TestWorkedCases(t *testing.T) {
-	dirs, _ := filepath.Glob("../../../shared/data/cases/suda/*")
-	if len(dirs) == 0 {
-		t.Skip("the worked cases of ../../../shared/data/cases/suda are not there")
+	dirs, err := filepath.Glob("testdata/cases/*")
+	if err != nil || len(dirs) != 5 {
+		t.Fatalf("%d worked cases in testdata, want 5 (%v)", len(dirs), err)
 	}
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) { runWorkedCase(t, dir) })

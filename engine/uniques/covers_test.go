@@ -2,7 +2,9 @@ package uniques
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,6 +65,40 @@ func TestCountersAgree(t *testing.T) {
 			if small[w] != parts[w] || small[w] != exact[w] {
 				t.Fatalf("set %b, word %d: %x by small keys, %x by parts, %x by the exact table", set, w, small[w], parts[w], exact[w])
 			}
+		}
+	}
+}
+
+// TestCoversOfLongKeys has keys that entries of the parts cannot hold: of nearly one word, and of several.
+func TestCoversOfLongKeys(t *testing.T) {
+	for _, width := range []int{9, 16} {
+		r := rand.New(rand.NewPCG(uint64(width), 5))
+		f := file{cards: slices.Repeat([]int{1 << width}, 7)}
+		for range 20000 {
+			hidden := [2]int{int(r.ExpFloat64() * 8), r.IntN(30)}
+			row := make([]uint32, len(f.cards))
+			for v := range row {
+				if r.IntN(4) > 0 {
+					row[v] = uint32(hidden[v%2]*(v+1)*977) % uint32(f.cards[v])
+				} else {
+					row[v] = uint32(r.IntN(3)) << (width - 2)
+				}
+			}
+			f.rows = append(f.rows, row)
+		}
+		table := f.table(t)
+		o := Options{Contributions: true, MSUs: true, direction: upwards, covers: math.MaxInt}
+		plain := search(t, table, o)
+		o.covers, o.Workers = 1, 3
+		if covered := search(t, table, o); !sameBits(plain, covered) {
+			t.Errorf("%d bits: covers change the result", 7*width)
+		}
+		o.direction, o.Threshold, o.covers = chosen, 1, 0
+		if again := search(t, table, o); !sameBits(plain, again) {
+			t.Errorf("%d bits: the search chosen gives another result", 7*width)
+		}
+		if plain.BySize[0] == 0 || plain.BySize[2] == 0 {
+			t.Errorf("%d bits: the file has too few minimal sample uniques to tell anything: %v", 7*width, plain.BySize)
 		}
 	}
 }
