@@ -29,6 +29,21 @@ func int32s(mem memory.Allocator, class []int64, value func(c int64) (int32, boo
 	return b.NewArray()
 }
 
+// int64sByRow gives each row its value, null for class -1.
+func int64sByRow(mem memory.Allocator, class, values []int64) arrow.Array {
+	b := array.NewInt64Builder(mem)
+	defer b.Release()
+	b.Reserve(len(class))
+	for r, c := range class {
+		if c < 0 {
+			b.UnsafeAppendBoolToBitmap(false)
+		} else {
+			b.UnsafeAppend(values[r])
+		}
+	}
+	return b.NewArray()
+}
+
 type appender[T any] interface {
 	Reserve(n int)
 	UnsafeAppend(T)

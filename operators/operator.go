@@ -36,6 +36,7 @@ type Plan struct {
 	Adds   []Added               // columns made, in order
 	Drops  []string              // columns that leave the output; operators that follow still see them
 
+	Counts   bool // Apply looks at Rows.Count
 	Filters  bool // Apply may return a bitmap of the rows to keep
 	KeepRows bool // rows not kept stay in the output, without values from the operators that follow
 
@@ -75,6 +76,7 @@ type Fitted interface {
 type Rows struct {
 	Batch arrow.Record // the columns of Plan.Reads, in that order: coded if their type has equality, else as they are
 	Class [][]int64    // Class[t][r]: ordinal of row r in table t, -1 for none
+	Count [][]int64    // Count[t][r]: records in that class, if Plan.Counts asks for it; undefined for class -1
 }
 
 // Ranked is what a Fitted may also be: it ranks the classes of its first table by their risk, for Report.Riskiest.

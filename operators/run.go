@@ -23,7 +23,8 @@ type Options struct {
 	Allocator memory.Allocator // nil: Go's
 	Workers   int              // 0: GOMAXPROCS
 	Batch     int              // rows a batch, 0: the source's choice
-	Memory    int64            // bytes that tables may take, 0: no limit
+	Memory    int64            // bytes that tables may take before they go to TempDir, 0: no limit
+	TempDir   string           // "": the system's
 	Seed      uint64
 	Logger    *slog.Logger                          // nil: none
 	Count     string                                // the column that says how many records a row stands for, "" for one each
@@ -39,6 +40,7 @@ type Report struct {
 	Written   int64            // rows of the output
 	Operators []OperatorReport // one an operator with a summary, in order
 	Warnings  []string
+	Spilled   int64      // bytes written to TempDir
 	Riskiest  []RiskyRow // the five records with the highest scores of the first operator that ranks, by score, then place
 }
 
@@ -68,6 +70,7 @@ type run struct {
 	fitted  []Fitted // by step
 	tables  map[string]*contingency.Table
 	domains map[string]*domain
+	store   *contingency.Store
 	finals  map[string][][]uint32 // final codes by table, variable and provisional code
 	ranked  int                   // the step that Report.Riskiest is about, -1 for none
 	report  Report
@@ -84,6 +87,7 @@ func (c *Chain) Run(ctx context.Context, source Source, sink Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
+	defer r.store.Close()
 	for n := 1; n <= c.stages; n++ {
 		if err := r.count(ctx, n); err != nil {
 			return nil, err
@@ -94,6 +98,7 @@ func (c *Chain) Run(ctx context.Context, source Source, sink Sink, o Options) (*
 			return nil, err
 		}
 	}
+	r.report.Spilled = r.store.Bytes()
 	var metadata map[string]string
 	if o.Finish != nil {
 		if metadata, err = o.Finish(&r.report); err != nil {
@@ -124,7 +129,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		return nil, err
 	}
 	r := &run{
-		chain: c, o: o, parts: parts, fitted: make([]Fitted, len(c.steps)), ranked: -1,
+		chain: c, o: o, parts: parts, store: contingency.NewStore(o.TempDir), fitted: make([]Fitted, len(c.steps)), ranked: -1,
 		tables: map[string]*contingency.Table{}, domains: map[string]*domain{}, finals: map[string][][]uint32{},
 	}
 	for _, p := range parts {
@@ -158,7 +163,7 @@ func (r *run) count(ctx context.Context, n int) error {
 		st := &r.chain.steps[i]
 		tables := make([]*contingency.Table, len(st.tables))
 		for k, t := range st.tables {
-			if tables[k], err = r.table(t, workers); err != nil {
+			if tables[k], err = r.table(ctx, t, workers); err != nil {
 				return fmt.Errorf("%s: %w", st.plan.Name, err)
 			}
 		}
@@ -199,26 +204,30 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 
 // scan takes all parts through a scan, on all workers.
 func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*worker, error) {
-	var next, done, written, held atomic.Int64
+	var next, done, written atomic.Int64
 	workers := make([]*worker, min(r.o.Workers, max(len(r.parts), 1)))
 	group, ctx := errgroup.WithContext(ctx)
 	r.o.Progress(name, 0, r.rows)
+	s.disk = r.onDisk(s)
+	step := int64(r.partsAtOnce(s))
 	for i := range workers {
-		w := &worker{run: r, scan: s, mem: r.o.Allocator, counters: map[string]*contingency.Counter{}, coders: map[string][]*coder{}}
+		w := &worker{run: r, scan: s, mem: r.o.Allocator, counters: map[string]*contingency.Counter{}, coders: map[string][]*coder{}, sink: sink, written: &written}
 		workers[i] = w
+		after := func(rows int64) error {
+			r.o.Progress(name, done.Add(rows), r.rows)
+			return w.spill(len(workers))
+		}
 		group.Go(func() error {
-			holds := int64(0)
 			for {
-				p := int(next.Add(1) - 1)
-				if p >= len(r.parts) {
+				first := int(next.Add(step) - step)
+				if first >= len(r.parts) {
 					return nil
 				}
-				err := w.takePart(ctx, p, sink, &written, func(rows int64) error {
-					r.o.Progress(name, done.Add(rows), r.rows)
-					holds, _ = w.held()-holds, held.Add(w.held()-holds)
-					return r.withinMemory(held.Load())
-				})
-				if err != nil {
+				take := w.takePart
+				if len(s.disk) > 0 {
+					take = w.takeBlocks
+				}
+				if err := take(ctx, first, min(first+int(step), len(r.parts)), after); err != nil {
 					return err
 				}
 			}
@@ -229,40 +238,60 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 	return workers, err
 }
 
-// held is the memory of the worker's counters.
-func (w *worker) held() int64 {
-	var n int64
+// spill writes the worker's counters to the store when they hold more than the worker's part of half the memory; the other half is
+// for the tables.
+func (w *worker) spill(workers int) error {
+	if w.run.o.Memory <= 0 {
+		return nil
+	}
+	var held int64
 	for _, c := range w.counters {
-		n += c.Bytes()
+		held += c.Bytes()
 	}
-	return n
-}
-
-func (r *run) withinMemory(held int64) error {
-	for _, t := range r.tables {
-		held += t.Bytes()
+	if held <= w.run.o.Memory/2/int64(workers) {
+		return nil
 	}
-	if r.o.Memory > 0 && held > r.o.Memory {
-		return fmt.Errorf("the tables of key combinations take more than the memory limit of %d bytes: allow more, or use fewer or coarser key variables", r.o.Memory)
+	for _, c := range w.counters {
+		if err := c.Spill(w.run.store); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// takePart reads a part and takes its batches through the scan. What goes wrong is told with the part's name.
-func (w *worker) takePart(ctx context.Context, p int, sink Sink, written *atomic.Int64, after func(rows int64) error) (err error) {
+// guard tells what goes wrong in a part with the part's name, panics too.
+func (w *worker) guard(part Part, err *error) {
+	if x := recover(); x != nil {
+		*err = fmt.Errorf("%s: internal error: %v", part, x)
+		w.run.o.Logger.Error("internal error", "part", part.String(), "panic", fmt.Sprint(x), "stack", stack())
+	}
+}
+
+// takePart reads a part and takes its batches through the scan.
+func (w *worker) takePart(ctx context.Context, p, _ int, after func(rows int64) error) (err error) {
 	part := w.run.parts[p]
-	defer func() {
-		if x := recover(); x != nil {
-			err = fmt.Errorf("%s: internal error: %v", part, x)
-			w.run.o.Logger.Error("internal error", "part", part.String(), "panic", fmt.Sprint(x), "stack", stack())
-		}
-	}()
+	defer w.guard(part, &err)
 	var out PartWriter
-	if sink != nil {
-		if out, err = sink.Part(ctx, p); err != nil {
+	if w.sink != nil {
+		if out, err = w.sink.Part(ctx, p); err != nil {
 			return err
 		}
 	}
+	err = w.read(ctx, part, func(batch arrow.Record, offset int64) error {
+		w.part, w.offset = part, offset
+		if err := w.takeBatch(ctx, batch, out, map[string]*located{}); err != nil {
+			return err
+		}
+		return after(batch.NumRows())
+	})
+	if err != nil || out == nil {
+		return err
+	}
+	return out.Close()
+}
+
+// read hands the batches of a part to a function, with the number of their first row in the part.
+func (w *worker) read(ctx context.Context, part Part, take func(batch arrow.Record, offset int64) error) error {
 	reader, err := part.Read(ctx, w.mem, w.scan.wants, w.run.o.Batch)
 	if err != nil {
 		return err
@@ -272,7 +301,7 @@ func (w *worker) takePart(ctx context.Context, p int, sink Sink, written *atomic
 		in = readAhead(reader)
 	}
 	defer in.close()
-	w.part, w.offset = part, 0
+	offset := int64(0)
 	for {
 		batch, err := in.next()
 		if err != nil {
@@ -284,39 +313,36 @@ func (w *worker) takePart(ctx context.Context, p int, sink Sink, written *atomic
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.takeBatch(ctx, batch, out, written); err != nil {
-			return fmt.Errorf("%s: %w", part, err)
-		}
-		if err := after(int64(w.rows)); err != nil {
+		rows := batch.NumRows()
+		if err := take(batch, offset); err != nil {
 			return err
 		}
+		offset += rows
 	}
-	if w.offset != part.Rows() {
-		return fmt.Errorf("%s: %d rows were read of %d", part, w.offset, part.Rows())
-	}
-	if out != nil {
-		return out.Close()
+	if offset != part.Rows() {
+		return fmt.Errorf("%s: %d rows were read of %d", part, offset, part.Rows())
 	}
 	return nil
 }
 
-func (w *worker) takeBatch(ctx context.Context, batch arrow.Record, out PartWriter, written *atomic.Int64) error {
+// takeBatch takes a batch through all steps, and hands it to the sink if there is one.
+func (w *worker) takeBatch(ctx context.Context, batch arrow.Record, out PartWriter, found map[string]*located) error {
 	w.batch, w.rows = batch, int(batch.NumRows())
 	defer w.free()
-	if err := w.process(ctx); err != nil {
-		return err
+	if err := w.process(ctx, len(w.scan.chain.steps), found); err != nil {
+		return fmt.Errorf("%s: %w", w.part, err)
 	}
-	if out != nil {
-		if err := w.writeBatch(out); err != nil {
-			return err
-		}
-		if w.keep != nil {
-			written.Add(int64(w.keep.Count()))
-		} else {
-			written.Add(int64(w.rows))
-		}
+	if out == nil {
+		return nil
 	}
-	w.offset += int64(w.rows)
+	if err := w.writeBatch(out); err != nil {
+		return fmt.Errorf("%s: %w", w.part, err)
+	}
+	if w.keep != nil {
+		w.written.Add(int64(w.keep.Count()))
+	} else {
+		w.written.Add(int64(w.rows))
+	}
 	return nil
 }
 

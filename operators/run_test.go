@@ -143,7 +143,7 @@ func TestMemoryLimitAndCancellation(t *testing.T) {
 	}
 	source := lines(t, memory.DefaultAllocator, 1000, "A B", rows...)
 	_, _, err := table(t, memory.DefaultAllocator, source, Options{Memory: 1000}, Suda{Key: key("A", "B"), Shared: true})
-	require.ErrorContains(t, err, "more than the memory limit of 1000 bytes")
+	require.ErrorContains(t, err, "the search of 20000 key combinations needs about 2 MiB of memory, the limit is 1 MiB")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	chain, err := NewChain(source.Schema(), Suda{Key: key("A", "B"), Shared: true})

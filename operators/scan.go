@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -23,6 +24,7 @@ type scan struct {
 	coded  map[int]int // position in a batch of an input column that is read coded
 	plain  map[int]int // and of one that is read as it is
 	sink   []int       // positions of the columns that the sink asked for
+	disk   []diskTable // tables on disk that rows are looked up in, in the order of the steps
 	times  int         // position of the column with the number of records a row stands for, -1 for none
 }
 
@@ -118,6 +120,8 @@ type worker struct {
 	mem      memory.Allocator
 	counters map[string]*contingency.Counter
 	coders   map[string][]*coder // by table
+	sink     Sink
+	written  *atomic.Int64 // rows written by all workers
 	top      []RiskyRow
 
 	// of the current batch
@@ -125,19 +129,26 @@ type worker struct {
 	offset  int64 // of its first row in the part
 	rows    int
 	batch   arrow.Record
-	made    map[int]arrow.Array // columns made by operators, and coded forms of them
-	class   map[string][]int64
-	active  *Bitmap // rows in the selection so far, nil for all
-	keep    *Bitmap // rows that stay in the output, nil for all
+	made    map[int]arrow.Array // columns made by operators
+	found   map[string]*located // by table
+	counted map[string]bool     // tables that have counted the batch
+	active  *Bitmap             // rows in the selection so far, nil for all
+	keep    *Bitmap             // rows that stay in the output, nil for all
 	release []arrow.Array
 }
 
-// step takes the batch through all steps of the scan.
-func (w *worker) process(ctx context.Context) error {
-	w.made, w.class, w.active, w.keep = map[int]arrow.Array{}, map[string][]int64{}, nil, nil
+// A located is where the rows of a batch are in a table.
+type located struct {
+	class, count []int64 // count is nil for a table in memory until it is asked for
+	chosen       bool    // rows out of the selection have class -1 already
+}
+
+// process takes the batch through the steps of the scan before step until. found has what is known already of tables on disk.
+func (w *worker) process(ctx context.Context, until int, found map[string]*located) error {
+	w.made, w.found, w.counted, w.active, w.keep = map[int]arrow.Array{}, found, map[string]bool{}, nil, nil
 	c := w.scan.chain
 	next := 0
-	for i := range c.steps {
+	for i := range c.steps[:until] {
 		if next < len(w.scan.count) && w.scan.count[next] == i {
 			next++
 			for _, t := range c.steps[i].tables {
@@ -203,11 +214,11 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 	if st.fitted() {
 		fitted = w.run.fitted[i]
 		for _, t := range st.tables {
-			class, err := w.lookup(i, t)
+			f, err := w.locate(t, st.plan.Counts)
 			if err != nil {
 				return err
 			}
-			rows.Class = append(rows.Class, class)
+			rows.Class, rows.Count = append(rows.Class, f.class), append(rows.Count, f.count)
 		}
 	}
 	columns, keep, err := fitted.Apply(ctx, w.mem, rows)
@@ -264,10 +275,10 @@ func (w *worker) columns(t tableRef) ([]contingency.Column, error) {
 }
 
 func (w *worker) countTable(t tableRef) error {
-	if w.class[t.id] != nil { // counted for another operator already
+	if w.counted[t.id] { // for another operator
 		return nil
 	}
-	w.class[t.id] = []int64{}
+	w.counted[t.id] = true
 	counter := w.counters[t.id]
 	if counter == nil {
 		counter = contingency.NewCounter(len(t.keys), len(t.sums))
@@ -346,26 +357,37 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 // row is the number in its input of row r of the batch.
 func (w *worker) row(r int) int64 { return w.part.FirstRow() + w.offset + int64(r) }
 
-// lookup finds the class of each row, -1 for those out of the selection.
-func (w *worker) lookup(step int, t tableRef) ([]int64, error) {
-	if class, ok := w.class[t.id]; ok {
-		return class, nil
+// locate finds the class of each row in a table, -1 for those out of the selection.
+func (w *worker) locate(t tableRef, counts bool) (*located, error) {
+	table, f := w.run.tables[t.id], w.found[t.id]
+	if f == nil {
+		cols, err := w.columns(t)
+		if err != nil {
+			return nil, err
+		}
+		f = &located{class: make([]int64, w.rows)}
+		if err := table.Lookup(w.rows, cols, f.class); err != nil {
+			return nil, err
+		}
+		w.found[t.id] = f
 	}
-	cols, err := w.columns(t)
-	if err != nil {
-		return nil, err
-	}
-	class := make([]int64, w.rows)
-	if err := w.run.tables[t.id].Lookup(w.rows, cols, class); err != nil {
-		return nil, err
-	}
-	for r, c := range class {
-		if w.active != nil && !w.active.Get(r) {
-			class[r] = -1
-		} else if c < 0 && w.scan.times < 0 {
-			return nil, fmt.Errorf("row %d: its key was not there when the file was counted: the input has changed during the run", w.row(r))
+	if !f.chosen {
+		f.chosen = true
+		for r, c := range f.class {
+			if w.active != nil && !w.active.Get(r) {
+				f.class[r] = -1
+			} else if c < 0 && w.scan.times < 0 {
+				return nil, fmt.Errorf("row %d: its key was not there when the file was counted: the input has changed during the run", w.row(r))
+			}
 		}
 	}
-	w.class[t.id] = class
-	return class, nil
+	if counts && f.count == nil {
+		f.count = make([]int64, w.rows)
+		for r, c := range f.class {
+			if c >= 0 {
+				f.count[r] = table.Count(int(c))
+			}
+		}
+	}
+	return f, nil
 }

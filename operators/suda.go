@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -29,11 +28,6 @@ var scores = map[string]uniques.Score{
 	schemas.ScoreFactorial: uniques.Factorial, schemas.ScoreElliotLimited: uniques.ElliotLimited,
 }
 
-var policies = map[string]uniques.Policy{
-	"": uniques.Category, schemas.MissingCategory: uniques.Category, schemas.MissingWildcard: uniques.Wildcard,
-	schemas.MissingIgnore: uniques.Ignore, schemas.MissingDrop: uniques.Drop,
-}
-
 // Bind is an Operator's. The key variables must exist and have equality, and the weight, if there is one, must be a number.
 func (s Suda) Bind(in *arrow.Schema) (*Plan, error) {
 	b := &sudaBound{Suda: s, prefix: s.Config.ColumnPrefix()}
@@ -42,7 +36,11 @@ func (s Suda) Bind(in *arrow.Schema) (*Plan, error) {
 		b.key = *s.Config.Key
 	}
 	var err error
-	if b.score, b.policies, err = s.choices(b.prefix, b.key); err != nil {
+	var ok bool
+	if b.score, ok = scores[s.Config.Score]; !ok {
+		return nil, fmt.Errorf("%s: there is no score %q: it is one of lattice, lattice-limited, factorial, elliot-limited", b.prefix, s.Config.Score)
+	}
+	if b.policies, err = policiesOf(b.prefix, b.key, s.Config.Missing); err != nil {
 		return nil, err
 	}
 	request, err := keyRequest(b.prefix, in, b.key)
@@ -67,78 +65,6 @@ func (s Suda) Bind(in *arrow.Schema) (*Plan, error) {
 		}
 	}
 	return plan, nil
-}
-
-// choices are what the words of the spec mean to the search.
-func (s Suda) choices(name string, key schemas.Key) (uniques.Score, []uniques.Policy, error) {
-	score, ok := scores[s.Config.Score]
-	if !ok {
-		return 0, nil, fmt.Errorf("%s: there is no score %q: it is one of lattice, lattice-limited, factorial, elliot-limited", name, s.Config.Score)
-	}
-	chosen := make([]uniques.Policy, len(key.Variables))
-	for v := range key.Variables {
-		word := s.policy(key, v)
-		if chosen[v], ok = policies[word]; !ok {
-			return 0, nil, fmt.Errorf("%s: there is no missing-value policy %q: it is one of category, wildcard, ignore, drop", name, word)
-		}
-	}
-	return score, chosen, nil
-}
-
-// policy is the missing-value policy of key variable v: the operator's, the variable's, the key's, category.
-func (s Suda) policy(key schemas.Key, v int) string {
-	for _, word := range []string{s.Config.Missing, key.Variables[v].Missing, key.Missing} {
-		if word != "" {
-			return word
-		}
-	}
-	return schemas.MissingCategory
-}
-
-// keyRequest is the table of a key. It finds key variables that are not there, are named twice, or have no equality.
-func keyRequest(operator string, in *arrow.Schema, key schemas.Key) (contingency.Request, error) {
-	var r contingency.Request
-	if len(key.Variables) == 0 {
-		return r, fmt.Errorf("%s: the key has no variables", operator)
-	}
-	if len(key.Variables) > 64 {
-		return r, fmt.Errorf("%s: the key has %d variables, at most 64 are possible", operator, len(key.Variables))
-	}
-	for v, k := range key.Variables {
-		f, err := lookUp(operator, in, k.Name)
-		if err != nil {
-			return r, err
-		}
-		for _, other := range key.Variables[:v] {
-			if other.Name == k.Name {
-				return r, fmt.Errorf("%s: the key names %q twice", operator, k.Name)
-			}
-		}
-		switch t := valueType(f.Type); {
-		case arrow.IsFloating(t.ID()):
-			return r, fmt.Errorf("%s: %q is of type %s: floating-point numbers are hardly ever equal, so they are no key variables: band them with recode (width or cuts)", operator, k.Name, t)
-		case arrow.IsNested(t.ID()):
-			return r, fmt.Errorf("%s: %q is nested (%s): a key variable has one value a record", operator, k.Name, t)
-		case !HasEquality(t):
-			return r, fmt.Errorf("%s: %q is of type %s, which cannot be a key variable", operator, k.Name, t)
-		}
-		codes := k.MissingCodes
-		if codes == nil {
-			codes = key.MissingCodes
-		}
-		codes = slices.Compact(slices.Sorted(slices.Values(codes)))
-		levels := slices.Compact(slices.Sorted(slices.Values(k.Levels)))
-		for _, m := range codes {
-			if slices.Contains(levels, m) {
-				return r, fmt.Errorf("%s: %q has %q both among its levels and its missing codes", operator, k.Name, m)
-			}
-		}
-		if k.Levels == nil {
-			levels = nil
-		}
-		r.Keys = append(r.Keys, contingency.Key{Name: k.Name, MissingCodes: codes, Levels: levels})
-	}
-	return r, nil
 }
 
 // sudaBound is suda, bound to a schema.

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"microrisk/engine/contingency"
@@ -12,12 +13,20 @@ import (
 // fit searches the table, and spreads DIS over the records.
 func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
 	t := tables[0]
+	memory, err := b.left(t, env.Memory)
+	if err != nil {
+		return nil, err
+	}
 	env.Progress("searching", 0, 1) // the search first estimates how much it has to do
 	r, err := uniques.Search(ctx, t, uniques.Options{
 		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
-		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force,
+		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force, Memory: memory,
 		Progress: func(done, total int64) { env.Progress("searching", done, total) },
 	})
+	var short *uniques.MemoryError
+	if errors.As(err, &short) {
+		return nil, tooLarge(int64(t.Classes()), env.Memory-memory+short.Needs, env.Memory)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +51,34 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	}
 	return f, nil
 }
+
+// left is the memory that a search may hold besides its table and its result; 0 for no limit.
+func (b *sudaBound) left(t *contingency.Table, limit int64) (int64, error) {
+	if limit <= 0 {
+		return 0, nil
+	}
+	classes, variables := int64(t.Classes()), int64(len(t.Variables))
+	held := 50 * classes // the result
+	if b.Config.Contributions {
+		held += 8 * classes * variables
+	}
+	if t.OnDisk() {
+		needs := max(limit, held+classes*20) + uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize)
+		return 0, tooLarge(classes, needs, limit)
+	}
+	held += t.Bytes()
+	if held >= limit {
+		return 0, tooLarge(classes, held+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize), limit)
+	}
+	return limit - held, nil
+}
+
+func tooLarge(classes, needs, limit int64) error {
+	return fmt.Errorf("the search of %d key combinations needs about %s of memory, the limit is %s: allow more, limit max_size, use fewer or coarser key variables, or write frequencies only (frequency)",
+		classes, mebibytes(needs), mebibytes(limit))
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 
 // fraction is the sampling fraction of the table's records, 0 if nothing is known.
 func (b *sudaBound) fraction(tables []*contingency.Table) (float64, error) {
@@ -105,39 +142,8 @@ func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.
 			s.Categories = append(s.Categories, blame)
 		}
 	}
-	s.KeySummary = b.keySummary(t, r)
+	s.KeySummary = keySummary(t, b.key, b.Config.Missing, r.Uniques, r.Doubles)
 	return s
-}
-
-// keySummary says what the table looks like under the operator's missing-value policies.
-func (b *sudaBound) keySummary(t *contingency.Table, r *uniques.Result) *schemas.KeySummary {
-	s := &schemas.KeySummary{Classes: int64(t.Classes()), SampleUniques: r.Uniques, Doubles: r.Doubles}
-	for v, variable := range t.Variables {
-		s.Variables = append(s.Variables, schemas.VariableSummary{
-			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(t, v),
-			Policy: b.policy(b.key, v), MissingCodes: b.key.Variables[v].MissingCodes,
-		})
-		if b.key.Variables[v].MissingCodes == nil {
-			s.Variables[v].MissingCodes = b.key.MissingCodes
-		}
-	}
-	return s
-}
-
-// missing is the number of records without a value of variable v.
-func missing(t *contingency.Table, v int) int64 {
-	var n int64
-	codes := make([]uint32, min(t.Classes(), 4096))
-	for from := 0; from < t.Classes(); from += len(codes) {
-		part := codes[:min(len(codes), t.Classes()-from)]
-		t.Codes(v, from, part)
-		for i, c := range part {
-			if c == t.Variables[v].Missing() {
-				n += t.Count(from + i)
-			}
-		}
-	}
-	return n
 }
 
 func percent(part, whole float64) float64 {

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -63,7 +64,7 @@ func (r *run) coders(t tableRef) []*coder {
 }
 
 // table makes a table from what the workers counted.
-func (r *run) table(t tableRef, workers []*worker) (*contingency.Table, error) {
+func (r *run) table(ctx context.Context, t tableRef, workers []*worker) (*contingency.Table, error) {
 	if table, ok := r.tables[t.id]; ok {
 		return table, nil
 	}
@@ -81,7 +82,11 @@ func (r *run) table(t tableRef, workers []*worker) (*contingency.Table, error) {
 		categories, finals[v], declared[v] = d.order()
 		variables[v] = contingency.Variable{Name: t.request.Keys[v].Name, Categories: categories}
 	}
-	table, err := contingency.Merge(variables, finals, r.o.Workers, counters...)
+	memory := int64(0)
+	if r.o.Memory > 0 {
+		memory = max(r.o.Memory-r.held(), 1)
+	}
+	table, err := contingency.MergeWithin(ctx, variables, finals, r.o.Workers, memory, r.store, counters...)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +94,16 @@ func (r *run) table(t tableRef, workers []*worker) (*contingency.Table, error) {
 		return nil, err
 	}
 	r.tables[t.id], r.finals[t.id] = table, finals
-	return table, r.withinMemory(0)
+	return table, table.Err()
+}
+
+// held is the memory that tables hold.
+func (r *run) held() int64 {
+	var n int64
+	for _, t := range r.tables {
+		n += t.Bytes()
+	}
+	return n
 }
 
 // onlyObserved takes categories that no record has out of a table (a dictionary may hold values that no counted row has), except

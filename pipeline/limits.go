@@ -29,6 +29,13 @@ func breaches(limits map[string]float64, s *schemas.Summary, riskiest []operator
 	}
 	records := s.Rows
 	for _, prefix := range slices.Sorted(maps.Keys(s.Operators)) {
+		if f, ok := s.Operators[prefix].(*schemas.FrequencySummary); ok {
+			if f.KeySummary == nil {
+				records = f.Records
+			}
+			key(f.KeySummary, prefix, f.Records)
+			continue
+		}
 		suda, ok := s.Operators[prefix].(*schemas.SudaSummary)
 		if !ok {
 			continue

@@ -125,7 +125,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 	if document == nil {
 		document = j.summarize(report)
 	}
-	document.Run = j.runSummary(start)
+	document.Run = j.runSummary(start, report.Spilled)
 	if err := summary.commit(document); err != nil {
 		return nil, err
 	}
@@ -213,12 +213,15 @@ func operatorsOf(s *schemas.Spec) []operators.Operator {
 		if o.Select != nil {
 			list = append(list, operators.Select{Config: *o.Select})
 		}
+		var key schemas.Key
+		if s.Key != nil {
+			key = *s.Key
+		}
 		if o.Suda != nil {
-			suda := operators.Suda{Config: *o.Suda, Sampling: s.Sampling, Shared: i == shared}
-			if s.Key != nil {
-				suda.Key = *s.Key
-			}
-			list = append(list, suda)
+			list = append(list, operators.Suda{Config: *o.Suda, Key: key, Sampling: s.Sampling, Shared: i == shared})
+		}
+		if o.Frequency != nil {
+			list = append(list, operators.Frequency{Config: *o.Frequency, Key: key, Shared: i == shared})
 		}
 	}
 	return list
@@ -229,9 +232,9 @@ func operatorsOf(s *schemas.Spec) []operators.Operator {
 func sharedKey(s *schemas.Spec) int {
 	shared := -1
 	for i, o := range s.Operators {
-		switch {
-		case o.Suda == nil || o.Suda.Key != nil:
-		case o.Suda.Missing == "":
+		switch own, missing, ok := ofKey(o); {
+		case !ok || own != nil:
+		case missing == "":
 			return i
 		case shared < 0:
 			shared = i
@@ -240,8 +243,19 @@ func sharedKey(s *schemas.Spec) int {
 	return shared
 }
 
+// ofKey gives the key of its own and the missing-value policy of an operator that has a table; false for others.
+func ofKey(o schemas.Operator) (own *schemas.Key, missing string, ok bool) {
+	switch {
+	case o.Suda != nil:
+		return o.Suda.Key, o.Suda.Missing, true
+	case o.Frequency != nil:
+		return o.Frequency.Key, o.Frequency.Missing, true
+	}
+	return nil, "", false
+}
+
 func (j *job) chainOptions() operators.Options {
-	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, Seed: j.options.Seed,
+	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, TempDir: j.options.TempDir, Seed: j.options.Seed,
 		Logger: j.options.Logger, Progress: j.options.Progress}
 	if j.spec.Source.Table != "" {
 		o.Count = j.spec.Source.Count

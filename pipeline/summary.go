@@ -45,20 +45,34 @@ func (j *job) warnings() []string {
 
 // liftKey moves the description of the pipeline's own key from the first operator that used it to the document.
 func (j *job) liftKey(s *schemas.Summary) {
-	for _, o := range j.spec.Operators {
-		if o.Suda == nil || o.Suda.Key != nil || o.Suda.Missing != "" {
-			continue
-		}
-		suda, ok := s.Operators[o.Suda.ColumnPrefix()].(*schemas.SudaSummary)
-		if !ok || suda.KeySummary == nil {
-			continue
-		}
+	lift := func(k *schemas.KeySummary) {
 		if s.Key == nil {
-			s.Key = suda.KeySummary
+			s.Key = k
 		}
-		alone := *suda
-		alone.KeySummary = nil
-		s.Operators[o.Suda.ColumnPrefix()] = &alone
+	}
+	for _, o := range j.spec.Operators {
+		own, missing, ok := ofKey(o)
+		if !ok || own != nil || missing != "" {
+			continue
+		}
+		name := ""
+		if o.Suda != nil {
+			name = o.Suda.ColumnPrefix()
+		} else {
+			name = o.Frequency.ColumnPrefix()
+		}
+		switch measured := s.Operators[name].(type) {
+		case *schemas.SudaSummary:
+			alone := *measured
+			lift(alone.KeySummary)
+			alone.KeySummary = nil
+			s.Operators[name] = &alone
+		case *schemas.FrequencySummary:
+			alone := *measured
+			lift(alone.KeySummary)
+			alone.KeySummary = nil
+			s.Operators[name] = &alone
+		}
 	}
 }
 
@@ -102,14 +116,15 @@ func firstSuda(spec *schemas.Spec, s *schemas.Summary) *schemas.SudaSummary {
 	return nil
 }
 
-func (j *job) runSummary(start time.Time) *schemas.RunSummary {
+func (j *job) runSummary(start time.Time, spilled int64) *schemas.RunSummary {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
 	}
 	return &schemas.RunSummary{
 		ElapsedSeconds:  time.Since(start).Seconds(),
-		PeakMemoryBytes: peakMemory(),
+		PeakMemoryBytes: PeakMemory(),
+		SpilledBytes:    spilled,
 		Workers:         j.options.Workers,
 		MemoryLimit:     j.options.Memory,
 		Host:            host,

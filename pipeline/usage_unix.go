@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// peakMemory is the largest resident size that the process has had, in bytes.
-func peakMemory() int64 {
+// PeakMemory is the largest resident size that the process has had, in bytes.
+func PeakMemory() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -21,6 +21,9 @@ const (
 // MetadataKey is the key of the summary in a file's own metadata.
 const MetadataKey = "microrisk"
 
+// FrequencyPrefix names the operator frequency unless the spec says otherwise.
+const FrequencyPrefix = "frequency"
+
 // Column is the name of an operator's column: the prefix, an underscore, the name.
 func Column(prefix, name string) string { return prefix + "_" + name }
 
@@ -74,6 +77,14 @@ func SudaColumns(s Suda, shared bool, variables []string) []ColumnInfo {
 		}
 	}
 	return columns
+}
+
+// ColumnPrefix names the operator in the summary, and its column if that is not the pipeline's sample_frequency.
+func (f FrequencyOperator) ColumnPrefix() string {
+	if f.Prefix != "" {
+		return f.Prefix
+	}
+	return FrequencyPrefix
 }
 
 // ColumnPrefix is what the names of the operator's columns start with.

@@ -38,6 +38,8 @@ func full() *Spec {
 			}, Columns: []string{"AGE", "SEX"}, KeepRows: true}},
 			{Suda: &Suda{Contributions: true, MSUs: true, Force: true, Replace: true, Score: ScoreFactorial, MaxSize: 4, Threshold: 2}},
 			{Suda: &Suda{Prefix: "small", Missing: MissingIgnore, Key: &Key{Variables: []KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}},
+			{Frequency: &FrequencyOperator{Prefix: "coarse", Missing: MissingWildcard, Replace: true, Key: &Key{Variables: []KeyVariable{{Name: "AREA"}}}}},
+			{Frequency: &FrequencyOperator{}},
 		},
 		Sink:    Sink{Path: "risk", Format: "parquet", Compression: "snappy"},
 		Summary: "risk.json",
@@ -118,7 +120,7 @@ func TestValidateWithoutText(t *testing.T) {
 		"65 variables":          {func(s *Spec) { s.Key.Variables = many(65) }, "the key has 65 variables; at most 64 can be counted"},
 		"28 variables with DIS": {func(s *Spec) { s.Key.Variables, s.Sampling = many(28), &Sampling{Fraction: 1} }, "DIS-IS is defined for up to 27 key variables and the key has 28; take fewer, or leave sampling out"},
 		"no operator":           {func(s *Spec) { s.Operators = nil }, "there are no operators; say what to do, for example: operators: [suda]"},
-		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda"},
+		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency"},
 		"no source":             {func(s *Spec) { s.Source = Source{} }, "there is no source; say what to read: source: {path: FILE}"},
 		"width not finite": {func(s *Spec) {
 			s.Operators = append(s.Operators, Operator{Recode: []Recode{{Name: "B", From: "A", Width: math.Inf(1)}}})

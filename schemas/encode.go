@@ -144,6 +144,17 @@ func operatorYAML(o Operator) any {
 			rows = append(rows, entry{c.Column, conditionYAML(c)})
 		}
 		return ordered{{"select", fieldsOf("rows", rows, "columns", list(o.Select.Columns), "keep_rows", o.Select.KeepRows)}}
+	case o.Frequency != nil:
+		f := o.Frequency
+		fields := fieldsOf("prefix", f.Prefix)
+		if f.Key != nil {
+			fields.add("key", keyYAML(f.Key))
+		}
+		fields = append(fields, fieldsOf("missing", f.Missing, "replace", f.Replace)...)
+		if len(fields) == 0 {
+			return "frequency"
+		}
+		return ordered{{"frequency", fields}}
 	case o.Suda != nil:
 		s := o.Suda
 		fields := fieldsOf("prefix", s.Prefix)

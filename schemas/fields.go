@@ -8,10 +8,10 @@ import (
 
 // planned are operators that the spec's language has and this version does not run.
 var planned = map[string]string{
-	"mc3":  "the operator mc3 is not part of this version; it runs recode, select and suda",
-	"sap":  "the operator sap is not part of this version; it runs recode, select and suda",
-	"tau":  "the operator tau is not part of this version; it runs recode, select and suda",
-	"pram": "the operator pram is not part of this version; it runs recode, select and suda",
+	"mc3":  "the operator mc3 is not part of this version; it runs recode, select, suda and frequency",
+	"sap":  "the operator sap is not part of this version; it runs recode, select, suda and frequency",
+	"tau":  "the operator tau is not part of this version; it runs recode, select, suda and frequency",
+	"pram": "the operator pram is not part of this version; it runs recode, select, suda and frequency",
 }
 
 func text(what string, to *string) func(*decoder, ast.Node, string) {
@@ -165,19 +165,23 @@ func keyVariableFields(v *KeyVariable) []field {
 func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 	const what = "an operator"
 	if name, isText := scalarText(n); isText {
-		if name != "suda" {
+		switch name {
+		case "suda":
+			return Operator{Suda: &Suda{}}
+		case "frequency":
+			return Operator{Frequency: &FrequencyOperator{}}
+		default:
 			reason, known := planned[name]
 			if !known {
-				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda, or a mapping such as recode: {...}", name)
+				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda or frequency, or a mapping such as recode: {...}", name)
 			}
 			d.problemAt(path, reason)
 			return o
 		}
-		return Operator{Suda: &Suda{}}
 	}
 	d.mapping(n, path, what, operatorFields(&o))
 	set := 0
-	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil} {
+	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil} {
 		if is {
 			set++
 		}
@@ -206,6 +210,12 @@ func operatorFields(o *Operator) []field {
 			o.Suda = &Suda{}
 			if !isNull(n) {
 				d.mapping(n, path, "suda", sudaFields(o.Suda))
+			}
+		}},
+		{"frequency", func(d *decoder, n ast.Node, path string) {
+			o.Frequency = &FrequencyOperator{}
+			if !isNull(n) {
+				d.mapping(n, path, "frequency", frequencyFields(o.Frequency))
 			}
 		}},
 	}
@@ -284,13 +294,27 @@ func conditionFields(c *Condition) []field {
 	return []field{{"min", optionalText("min", &c.Min)}, {"max", optionalText("max", &c.Max)}}
 }
 
+func frequencyFields(f *FrequencyOperator) []field {
+	return []field{
+		{"prefix", text("prefix", &f.Prefix)},
+		{"key", ownKey(&f.Key)},
+		{"missing", text("missing", &f.Missing)},
+		{"replace", boolean("replace", &f.Replace)},
+	}
+}
+
+// ownKey reads a key that an operator has for itself.
+func ownKey(k **Key) func(d *decoder, n ast.Node, path string) {
+	return func(d *decoder, n ast.Node, path string) {
+		*k = &Key{}
+		d.mapping(n, path, "key", keyFields(*k))
+	}
+}
+
 func sudaFields(s *Suda) []field {
 	return []field{
 		{"prefix", text("prefix", &s.Prefix)},
-		{"key", func(d *decoder, n ast.Node, path string) {
-			s.Key = &Key{}
-			d.mapping(n, path, "key", keyFields(s.Key))
-		}},
+		{"key", ownKey(&s.Key)},
 		{"missing", text("missing", &s.Missing)},
 		{"score", text("score", &s.Score)},
 		{"max_size", func(d *decoder, n ast.Node, path string) { s.MaxSize = int(d.integer(n, path, "max_size")) }},

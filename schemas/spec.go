@@ -65,9 +65,10 @@ type KeyVariable struct {
 
 // An Operator of the spec: just one field is set.
 type Operator struct {
-	Recode []Recode // the columns of one recode entry, in order
-	Select *Select
-	Suda   *Suda
+	Recode    []Recode // the columns of one recode entry, in order
+	Select    *Select
+	Suda      *Suda
+	Frequency *FrequencyOperator
 }
 
 // A Recode makes a column from another: values are mapped, cut off after a number of characters, or banded.
@@ -99,6 +100,15 @@ type Condition struct {
 	Values []string // as text; nil for a range
 	Min    *string  // least value, as text
 	Max    *string  // largest value, as text
+}
+
+// A FrequencyOperator writes the sample frequency of each record's key, and nothing else. Unlike suda's its table need not fit in
+// memory.
+type FrequencyOperator struct {
+	Prefix  string // names it in the summary, and starts its column's name unless it takes the spec's key; "" means frequency
+	Key     *Key   // nil means the spec's
+	Missing string // policy for all variables of the key, "" for what the key says
+	Replace bool   // an existing column of the same name is replaced
 }
 
 // Scores of Suda.

@@ -27,7 +27,7 @@ type KeySummary struct {
 type VariableSummary struct {
 	Name         string   `json:"name"`
 	Categories   int64    `json:"categories"` // observed or declared, missing not counted
-	Missing      int64    `json:"missing"`    // records
+	Missing      int64    `json:"missing"`    // records without a value, those that are dropped for it included
 	Policy       string   `json:"policy"`
 	MissingCodes []string `json:"missing_codes,omitempty"`
 }
@@ -66,6 +66,12 @@ type SudaSummary struct {
 	FileIS         float64         `json:"file_is"`
 	Variables      []Blame         `json:"variables"`  // in key order
 	Categories     []CategoryBlame `json:"categories"` // in key order, then the order of values; those with a score above 0
+}
+
+// A FrequencySummary is frequency's part of the summary.
+type FrequencySummary struct {
+	KeySummary *KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
+	Records    int64       `json:"records"`       // not dropped
 }
 
 // Blame is a variable's part of the file's score: the sum over the minimal sample uniques that contain it.

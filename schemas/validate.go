@@ -92,11 +92,13 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 
 // limits refuses limits of figures that the run would not have: a gate that is never closed is worse than none.
 func (v *validator) limits(s *Spec) {
-	measured, dis := false, false
+	searched, counted, dis := false, false, false
 	for _, o := range s.Operators {
-		measured = measured || o.Suda != nil
+		searched = searched || o.Suda != nil
+		counted = counted || o.Suda != nil || o.Frequency != nil
 		dis = dis || o.Suda != nil && o.Suda.Threshold <= 1 && s.Sampling != nil
 	}
+	ofTable := []string{LimitClasses, LimitSampleUniques, LimitSampleUniqueShare, LimitDoubles}
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
 		path := "limits." + name
 		switch value := s.Limits[name]; {
@@ -104,9 +106,9 @@ func (v *validator) limits(s *Spec) {
 			v.add(path, "limit %q is unknown; %s", name, oneOfAdvice(name, LimitNames))
 		case math.IsNaN(value) || value < 0:
 			v.add(path, "the limit %s is %v; it must be 0 or more", name, value)
-		case len(s.Operators) > 0 && !measured:
+		case len(s.Operators) > 0 && !searched && !(counted && slices.Contains(ofTable, name)):
 			v.add(path, "the limit %s is compared with a figure of suda; add suda to operators", name)
-		case name == LimitDIS && measured && !dis:
+		case name == LimitDIS && searched && !dis:
 			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
 		case name == LimitMaxScore && s.Sink.Path == "":
 			v.add(path, "the limit %s is compared while records are written; add a sink", name)

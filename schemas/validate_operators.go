@@ -13,7 +13,7 @@ func (v *validator) operators(s *Spec) {
 	if len(s.Operators) == 0 {
 		v.add("operators", "there are no operators; say what to do, for example: operators: [suda]")
 	}
-	written := map[string]string{} // prefix to the path of the operator that has it
+	written := map[string]bool{} // prefixes
 	for i, o := range s.Operators {
 		path := fmt.Sprintf("operators[%d]", i)
 		switch {
@@ -23,15 +23,23 @@ func (v *validator) operators(s *Spec) {
 			v.selection(path+".select", o.Select)
 		case o.Suda != nil:
 			v.suda(path+".suda", o.Suda, s)
-			p := o.Suda.ColumnPrefix()
-			if _, twice := written[p]; twice {
-				v.add(path+".suda", "two operators write columns with the prefix %s; give one of them another prefix:", p)
-			}
-			written[p] = path
+			v.prefixOnce(path+".suda", o.Suda.ColumnPrefix(), written)
+		case o.Frequency != nil:
+			f := o.Frequency
+			v.measure(path+".frequency", "frequency", f.Prefix, f.Key, f.Missing, s)
+			v.prefixOnce(path+".frequency", f.ColumnPrefix(), written)
 		default:
-			v.add(path, "an operator is empty; name one of recode, select, suda")
+			v.add(path, "an operator is empty; name one of recode, select, suda, frequency")
 		}
 	}
+}
+
+// prefixOnce finds a prefix that an operator before has.
+func (v *validator) prefixOnce(path, prefix string, written map[string]bool) {
+	if written[prefix] {
+		v.add(path, "two operators write columns with the prefix %s; give one of them another prefix:", prefix)
+	}
+	written[prefix] = true
 }
 
 func (v *validator) recodes(path string, list []Recode) {
@@ -130,19 +138,25 @@ func (v *validator) selection(path string, s *Select) {
 	}
 }
 
-func (v *validator) suda(path string, s *Suda, spec *Spec) {
-	if s.Prefix != "" && !prefixes.MatchString(s.Prefix) {
-		v.add(path+".prefix", "prefix %q is no name; it must be letters, digits and underscores, and not begin with a digit", s.Prefix)
+// measure checks what all operators with a table have, and gives the key that this one uses.
+func (v *validator) measure(path, name, prefix string, own *Key, missing string, spec *Spec) *Key {
+	if prefix != "" && !prefixes.MatchString(prefix) {
+		v.add(path+".prefix", "prefix %q is no name; it must be letters, digits and underscores, and not begin with a digit", prefix)
 	}
 	key := spec.Key
-	if s.Key != nil {
-		key = s.Key
-		v.key(path+".key", s.Key)
+	if own != nil {
+		key = own
+		v.key(path+".key", own)
 	}
 	if key == nil {
-		v.add(path, "suda has no key; add a key: with its variables to the spec")
+		v.add(path, "%s has no key; add a key: with its variables to the spec", name)
 	}
-	v.oneOf(path+".missing", "missing policy", s.Missing, MissingPolicies)
+	v.oneOf(path+".missing", "missing policy", missing, MissingPolicies)
+	return key
+}
+
+func (v *validator) suda(path string, s *Suda, spec *Spec) {
+	key := v.measure(path, "suda", s.Prefix, s.Key, s.Missing, spec)
 	v.oneOf(path+".score", "score", s.Score, Scores)
 	if s.MaxSize < 0 {
 		v.add(path+".max_size", "max_size is %d; it must be 0 (full depth) or more", s.MaxSize)

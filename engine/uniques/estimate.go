@@ -232,3 +232,21 @@ func largest(masks []uint64) []uint64 {
 	}
 	return kept
 }
+
+// A MemoryError says that a search would need more memory than Options.Memory. It comes before the search starts.
+type MemoryError struct {
+	Needs, Memory int64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("uniques: the search needs about %d MiB of memory, %d MiB are allowed", (e.Needs+1<<20-1)>>20, e.Memory>>20)
+}
+
+// fits compares the memory of an upward search with what is allowed. The downward one is only chosen for keys so short that its
+// bitmaps stay below some hundred megabytes.
+func (o *Options) fits(p *problem, way direction) error {
+	if needs := Bytes(p.n, p.variables, o.MaxSize); o.Memory > 0 && way != downwards && needs > o.Memory {
+		return &MemoryError{needs, o.Memory}
+	}
+	return nil
+}

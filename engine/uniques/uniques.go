@@ -51,10 +51,11 @@ type Options struct {
 	MaxSize       int      // largest minimal sample unique looked for; 0 means all
 	Threshold     int64    // k: keys shared by at most k records are unsafe; 0 means 1
 	Score         Score
-	Contributions bool // fill Result.Share
-	MSUs          bool // keep the sets themselves for Result.MSUs
-	Workers       int  // goroutines; 0 means GOMAXPROCS
-	Force         bool // search even when the estimate exceeds an hour
+	Contributions bool  // fill Result.Share
+	MSUs          bool  // keep the sets themselves for Result.MSUs
+	Workers       int   // goroutines; 0 means GOMAXPROCS
+	Force         bool  // search even when the estimate exceeds an hour
+	Memory        int64 // bytes that the search may hold besides table and result; 0 for no limit
 
 	// Progress, when not nil, is told now and then how many of the sets of variables are done. Calls do not overlap.
 	Progress func(done, total int64)
@@ -124,6 +125,9 @@ func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, erro
 	default:
 		way, err := p.plan(ctx, &o)
 		if err != nil {
+			return nil, err
+		}
+		if err := o.fits(p, way); err != nil {
 			return nil, err
 		}
 		if way == downwards {

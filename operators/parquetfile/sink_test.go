@@ -191,7 +191,7 @@ func TestSpliceKeepsEveryColumnOfOthersFiles(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			s := openSource(t, path)
 			out := filepath.Join(t.TempDir(), "out.parquet")
-			c := writeCase{workers: 2, batch: 1000, add: riskColumns(), metadata: map[string]string{"microrisk": "{}"}}
+			c := writeCase{workers: 2, batch: 1 << 16, add: riskColumns(), metadata: map[string]string{"microrisk": "{}"}}
 			annotate(t, s, []string{out}, c)
 			o := openSource(t, out)
 			require.Equal(t, s.Rows(), o.Rows())

@@ -47,7 +47,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
 			&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
 			&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk: suda (default: suda)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk: suda, frequency (sample frequencies only, for files too large to search; default: suda)"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file, folder for several inputs, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
@@ -123,18 +123,15 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if spec.Sampling, err = samplingOf(ctx); err != nil {
 		return nil, err
 	}
-	if err := measuresOf(ctx); err != nil {
+	measures, err := measuresOf(ctx)
+	if err != nil {
 		return nil, err
 	}
-	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
-		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force"), Replace: ctx.Bool("replace")}
-	switch k := ctx.Int64("threshold"); {
-	case k < 1:
-		return nil, usage("--threshold is %d; it must be at least 1", k)
-	case k > 1:
-		suda.Threshold = k
+	measure, err := measureOf(ctx, measures)
+	if err != nil {
+		return nil, err
 	}
-	spec.Operators = append(spec.Operators, schemas.Operator{Suda: suda})
+	spec.Operators = append(spec.Operators, measure)
 	if ctx.Bool("keep-rows") {
 		for _, o := range spec.Operators {
 			if o.Select != nil {
@@ -153,6 +150,30 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	}
 	spec.Limits, err = limitsOf(ctx.StringSlice("limit"))
 	return spec, err
+}
+
+// measureOf makes the operator of the measure asked for.
+func measureOf(ctx *cli.Context, measures []string) (o schemas.Operator, err error) {
+	if len(measures) > 1 {
+		return o, usage("--measures: suda writes the sample frequency too; name one of suda and frequency")
+	}
+	if measures[0] == "frequency" {
+		for _, flag := range []string{"score", "max-size", "threshold", "contributions", "msus", "force"} {
+			if ctx.IsSet(flag) {
+				return o, usage("--%s is suda's; the measure is frequency", flag)
+			}
+		}
+		return schemas.Operator{Frequency: &schemas.FrequencyOperator{Replace: ctx.Bool("replace")}}, nil
+	}
+	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
+		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force"), Replace: ctx.Bool("replace")}
+	switch k := ctx.Int64("threshold"); {
+	case k < 1:
+		return o, usage("--threshold is %d; it must be at least 1", k)
+	case k > 1:
+		suda.Threshold = k
+	}
+	return schemas.Operator{Suda: suda}, nil
 }
 
 // keySpec makes the part of a spec that assess, inspect and explain have in common.
@@ -316,22 +337,25 @@ func samplingOf(ctx *cli.Context) (*schemas.Sampling, error) {
 	return nil, usage("give one of --fraction, --population-size and --weight")
 }
 
-func measuresOf(ctx *cli.Context) error {
+func measuresOf(ctx *cli.Context) ([]string, error) {
 	names, err := words("measures", ctx.StringSlice("measures"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, name := range names {
 		switch {
 		case schemas.Planned(name) != "":
-			return usage("--measures: %s", schemas.Planned(name))
-		case name != "suda":
-			return usage("--measures: there is no measure %q; there is suda", name)
-		case i > 0:
-			return usage("--measures names suda twice")
+			return nil, usage("--measures: %s", schemas.Planned(name))
+		case name != "suda" && name != "frequency":
+			return nil, usage("--measures: there is no measure %q; there are suda and frequency", name)
+		case slices.Contains(names[:i], name):
+			return nil, usage("--measures names %s twice", name)
 		}
 	}
-	return nil
+	if len(names) == 0 {
+		return []string{"suda"}, nil
+	}
+	return names, nil
 }
 
 func limitsOf(list []string) (map[string]float64, error) {

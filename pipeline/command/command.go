@@ -257,8 +257,8 @@ func (c *console) startProfile(path string) error {
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "workers", Usage: "run on `N` cores; 0 for all"},
-		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 512MiB or 4GB) of memory; a run that needs more ends with an error (default: half of what the machine or its control group allows)"},
-		&cli.StringFlag{Name: "temp-dir", Usage: "`FOLDER` for what is read from standard input and does not fit in a quarter of the memory (default: the system's)"},
+		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 512MiB or 4GB) of memory before they go to the temporary folder (default: half of what the machine or its control group allows)"},
+		&cli.StringFlag{Name: "temp-dir", Usage: "`FOLDER` for tables that do not fit in the memory, and for what is read from standard input and does not fit in a quarter of it (default: the system's)"},
 		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
 		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
@@ -269,6 +269,9 @@ func globalFlags() []cli.Flag {
 }
 
 // options are the run's options that the flags say.
+// ownMemory is about what the program needs besides its tables: pages that are decoded, chunks that are encoded.
+const ownMemory = 64 << 20
+
 func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 	o := pipeline.Options{
 		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
@@ -289,6 +292,11 @@ func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 		}
 		o.Memory = n
 	}
+	if o.Memory == 0 {
+		o.Memory = pipeline.DefaultMemory()
+	}
+	// The collector works harder before the process grows beyond what tables may take and what the program itself needs.
+	debug.SetMemoryLimit(o.Memory + ownMemory)
 	c.progress = newProgress(c)
 	o.Progress = c.progress.report
 	return o, nil

@@ -191,7 +191,7 @@ func (c *console) count() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return c.print(fmt.Sprintf("%s, %s\n", plural(records, "record", "records"), plural(classes, "combination", "combinations")))
+			return c.print(fmt.Sprintf("%s, %s, peak memory %d bytes\n", plural(records, "record", "records"), plural(classes, "combination", "combinations"), pipeline.PeakMemory()))
 		},
 	}
 }

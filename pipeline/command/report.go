@@ -27,8 +27,14 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	if o.Written != s.Rows && len(o.Outputs) > 0 {
 		rows = append(rows, []cell{left("rows written"), right(count(o.Written))})
 	}
-	if suda != nil {
+	switch {
+	case suda != nil:
 		rows = append(rows, measured(suda, key, s.Rows, variables)...)
+	case key != nil:
+		rows = append(rows, []cell{left("key variables"), right(count(int64(variables)))},
+			[]cell{left("combinations"), right(count(key.Classes)), left("distinct keys")},
+			[]cell{left("sample uniques"), right(count(key.SampleUniques)), left(partOf(key.SampleUniques, s.Rows) + " of the records")},
+			[]cell{left("pairs"), right(figure(key.Doubles)), left("keys that two records share")})
 	}
 	b.WriteString(table("  ", rows))
 	if suda != nil && suda.FileScore > 0 {

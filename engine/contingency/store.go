@@ -1,0 +1,153 @@
+package contingency
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Store keeps on disk what does not fit in memory: one folder of its own, made when it is first written to. Where the system
+// lets go of the name of an open file, files have none and the folder is gone again at once, so that nothing is left even after
+// a kill. A store may be used by several goroutines at once.
+type Store struct {
+	dir   string
+	bytes atomic.Int64
+	open  func(pattern string) (randomFile, error) // instead of a file of the system's, in tests
+
+	mu     sync.Mutex
+	folder string // what of it still has a name
+	files  []randomFile
+	closed bool
+}
+
+type randomFile interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+}
+
+// NewStore returns a store with its folder in dir ("" for the system's folder of temporary files). Nothing is written yet.
+func NewStore(dir string) *Store {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	return &Store{dir: dir}
+}
+
+// Bytes is the number of bytes written so far. Safe for concurrent use.
+func (s *Store) Bytes() int64 { return s.bytes.Load() }
+
+// Close removes the folder and all in it. Counters and tables with data in the store must not be used after it. The second
+// call does nothing.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	var first error
+	for _, f := range s.files {
+		if err := f.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if s.folder != "" {
+		if err := os.RemoveAll(s.folder); err != nil && first == nil {
+			first = err
+		}
+	}
+	s.files, s.folder = nil, ""
+	return s.wrap("removing", "from", first)
+}
+
+// wrap says what went wrong in which folder; names of single files mean nothing to a reader.
+func (s *Store) wrap(doing, where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &storeError{doing + " temporary data " + where + " " + s.dir, err}
+}
+
+type storeError struct {
+	doing string
+	cause error
+}
+
+func (e *storeError) Error() string { return e.doing + ": " + e.cause.Error() }
+func (e *storeError) Unwrap() error { return e.cause }
+
+// A tempFile is a file of 64-bit words in the byte order of the machine. It can be written and read by several goroutines at once.
+type tempFile struct {
+	store *Store
+	file  randomFile
+	end   atomic.Int64 // in bytes
+}
+
+func (s *Store) create() (*tempFile, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, s.wrap("writing", "to", os.ErrClosed)
+	}
+	f, err := s.openFile()
+	if err != nil {
+		return nil, s.wrap("writing", "to", err)
+	}
+	s.files = append(s.files, f)
+	return &tempFile{store: s, file: f}, nil
+}
+
+func (s *Store) openFile() (randomFile, error) {
+	if s.open != nil {
+		return s.open("classes-*")
+	}
+	if s.folder == "" {
+		folder, err := os.MkdirTemp(s.dir, "microrisk-*")
+		if err != nil {
+			return nil, err
+		}
+		s.folder = folder
+	}
+	f, err := os.CreateTemp(s.folder, "classes-*")
+	if err != nil {
+		return nil, err
+	}
+	if os.Remove(f.Name()) == nil && os.Remove(s.folder) == nil {
+		s.folder = ""
+	}
+	return f, nil
+}
+
+// bytesOf is the memory of words, without a copy.
+func bytesOf[T uint32 | uint64](words []T) []byte {
+	if len(words) == 0 {
+		return nil
+	}
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*int(unsafe.Sizeof(one)))
+}
+
+// reserve makes room for n bytes at the end of the file and returns where they start.
+func (f *tempFile) reserve(n int) int64 { return f.end.Add(int64(n)) - int64(n) }
+
+func (f *tempFile) write(p []byte, at int64) error {
+	n, err := f.file.WriteAt(p, at)
+	f.store.bytes.Add(int64(n))
+	return f.store.wrap("writing", "to", err)
+}
+
+func (f *tempFile) read(p []byte, at int64) error {
+	n, err := f.file.ReadAt(p, at)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return f.store.wrap("reading", "from", err)
+}
