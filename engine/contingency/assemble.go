@@ -151,7 +151,10 @@ func (s *sorter) scatter(slabs [][]uint64, total, workers int) error {
 		}
 	}
 	s.bounds[buckets] = at
-	s.entries = make([]uint64, total*s.stride)
+	if cap(s.entries) < total*s.stride {
+		s.entries = make([]uint64, total*s.stride)
+	}
+	s.entries = s.entries[:total*s.stride]
 	for i, slab := range slabs {
 		g.Go(func() error {
 			next := starts[i]

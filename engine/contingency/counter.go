@@ -20,7 +20,9 @@ type Counter struct {
 	variables int
 	sums      int
 	layout    layout
-	records   int64
+	records   int64 // spilled ones included
+	since     int64 // records at the last spill
+	spilled   spilled
 	packer    packer
 	table     hashed
 	dense     []uint64 // dense[key*(1+2*sums)]: count, then sums; nil while the table is hashed
@@ -112,7 +114,7 @@ func (c *Counter) fit(rows int, cols []Column) error {
 	}
 	if l := &c.layout; c.dense == nil && l.words == 1 && l.low <= denseMost {
 		size := int64(1) << l.low
-		if l.low <= denseAlways || (c.records+int64(rows))*4 >= size*int64(1+2*c.sums) {
+		if l.low <= denseAlways || (c.records-c.since+int64(rows))*4 >= size*int64(1+2*c.sums) {
 			c.toDense()
 		}
 	}

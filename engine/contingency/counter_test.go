@@ -78,6 +78,15 @@ func (m microdata) truth(times bool) (keys [][]uint32, counts map[string]int64, 
 
 // count runs m through counters with provisional codes handed out in order of appearance.
 func (m microdata) count(batches, counters, workers int, times, sums bool) (*Table, error) {
+	final, all, err := m.counters(batches, counters, times, sums, func(*Counter) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return Merge(m.variables, final, workers, all...)
+}
+
+// counters counts m; after is called after each batch.
+func (m microdata) counters(batches, counters int, times, sums bool, after func(c *Counter) error) ([][]uint32, []*Counter, error) {
 	columns := len(m.variables)
 	final := make([][]uint32, columns)
 	provisional := make([]map[uint32]uint32, columns)
@@ -135,10 +144,13 @@ func (m microdata) count(batches, counters, workers int, times, sums bool) (*Tab
 			sm = [][]float64{m.values[from:to]}
 		}
 		if err := all[b%counters].Add(to-from, cols, tm, sm); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if err := after(all[b%counters]); err != nil {
+			return nil, nil, err
 		}
 	}
-	return Merge(m.variables, final, workers, all...)
+	return final, all, nil
 }
 
 func checkTable(t fataler, table *Table, keys [][]uint32, counts map[string]int64, sums map[string]float64) {

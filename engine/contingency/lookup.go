@@ -19,11 +19,31 @@ type index struct {
 // directMost is the size of the key, in bits, up to which classes are found by position.
 const directMost = 22
 
+// direct tells whether classes of a layout are found by position.
+func direct(classes int64, l *layout) bool {
+	return l.words == 1 && l.low <= directMost && 1<<l.low <= 64*(classes+64)
+}
+
+// indexBytes is the memory that the index of a table takes.
+func indexBytes(classes int64, l *layout) int64 {
+	n, most, width := int64(16), 2*classes, int64(4)
+	if direct(classes, l) {
+		return 4 << l.low
+	}
+	if classes >= math.MaxUint32 {
+		most, width = classes/2*3, 8
+	}
+	for n < most {
+		n *= 2
+	}
+	return n * width
+}
+
 func (t *Table) buildIndex() {
 	x := &t.index
 	l := &t.layout
 	switch {
-	case l.words == 1 && l.low <= directMost && 1<<l.low <= 64*(t.classes+64):
+	case direct(int64(t.classes), l):
 		x.direct = make([]uint32, 1<<l.low)
 		for i, k := range t.keys {
 			x.direct[k] = uint32(i + 1)
@@ -68,8 +88,16 @@ func (t *Table) key(i int) []uint64 {
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
 // Lookup writes the class of each of rows rows to class, -1 for a key that is not in the table. cols has one Column a
-// variable, of final codes. It may be called from several goroutines at once.
+// variable, of final codes. It may be called from several goroutines at once. On disk each call reads what it needs anew: a [Block] is
+// the way to look many rows up.
 func (t *Table) Lookup(rows int, cols []Column, class []int64) error {
+	if t.disk != nil {
+		b := t.NewBlock()
+		if err := b.Add(rows, cols); err != nil {
+			return err
+		}
+		return b.resolve(class, nil)
+	}
 	if err := check(rows, len(t.Variables), cols); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -15,11 +16,11 @@ import (
 type Store struct {
 	dir   string
 	bytes atomic.Int64
-	open  func(pattern string) (randomFile, error) // instead of a file of the system's, in tests
+	open  func() (randomFile, error) // instead of a file of the system's, in tests
 
 	mu     sync.Mutex
 	folder string // what of it still has a name
-	files  []randomFile
+	files  []*tempFile
 	closed bool
 }
 
@@ -48,7 +49,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	var first error
 	for _, f := range s.files {
-		if err := f.Close(); err != nil && first == nil {
+		if err := f.file.Close(); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -85,6 +86,7 @@ func (e *storeError) Unwrap() error { return e.cause }
 type tempFile struct {
 	store *Store
 	file  randomFile
+	name  string       // "" when it has none any more
 	end   atomic.Int64 // in bytes
 }
 
@@ -94,37 +96,58 @@ func (s *Store) create() (*tempFile, error) {
 	if s.closed {
 		return nil, s.wrap("writing", "to", os.ErrClosed)
 	}
-	f, err := s.openFile()
+	f := &tempFile{store: s}
+	var err error
+	if s.open != nil {
+		f.file, err = s.open()
+	} else {
+		f.file, f.name, err = s.openFile()
+	}
 	if err != nil {
 		return nil, s.wrap("writing", "to", err)
 	}
 	s.files = append(s.files, f)
-	return &tempFile{store: s, file: f}, nil
-}
-
-func (s *Store) openFile() (randomFile, error) {
-	if s.open != nil {
-		return s.open("classes-*")
-	}
-	if s.folder == "" {
-		folder, err := os.MkdirTemp(s.dir, "microrisk-*")
-		if err != nil {
-			return nil, err
-		}
-		s.folder = folder
-	}
-	f, err := os.CreateTemp(s.folder, "classes-*")
-	if err != nil {
-		return nil, err
-	}
-	if os.Remove(f.Name()) == nil && os.Remove(s.folder) == nil {
-		s.folder = ""
-	}
 	return f, nil
 }
 
+func (s *Store) openFile() (f *os.File, name string, err error) {
+	if s.folder == "" {
+		folder, err := os.MkdirTemp(s.dir, "microrisk-*")
+		if err != nil {
+			return nil, "", err
+		}
+		s.folder = folder
+	}
+	if f, err = os.CreateTemp(s.folder, "classes-*"); err != nil {
+		return nil, "", err
+	}
+	if os.Remove(f.Name()) != nil {
+		return f, f.Name(), nil
+	}
+	if os.Remove(s.folder) == nil {
+		s.folder = ""
+	}
+	return f, "", nil
+}
+
+// drop closes and removes a file before the store is closed.
+func (f *tempFile) drop() error {
+	f.store.mu.Lock()
+	defer f.store.mu.Unlock()
+	i := slices.Index(f.store.files, f)
+	if i < 0 {
+		return nil
+	}
+	f.store.files = slices.Delete(f.store.files, i, i+1)
+	err := f.file.Close()
+	if f.name != "" {
+		err = errors.Join(err, os.Remove(f.name))
+	}
+	return f.store.wrap("removing", "from", err)
+}
+
 // bytesOf is the memory of words, without a copy.
-func bytesOf[T uint32 | uint64](words []T) []byte {
+func bytesOf[T uint32 | uint64 | int64](words []T) []byte {
 	if len(words) == 0 {
 		return nil
 	}

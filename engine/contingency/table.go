@@ -8,7 +8,8 @@ import (
 )
 
 // A Table is a finished contingency table. It is immutable and safe for concurrent use. Classes are numbered from 0 in the
-// lexicographic order of their codes, first variable first.
+// lexicographic order of their codes, first variable first. The classes of a large one may lie on disk, see [MergeWithin]; reading
+// them in their order is then fast, and [Table.Err] tells whether all could be read.
 type Table struct {
 	Variables []Variable
 
@@ -19,6 +20,7 @@ type Table struct {
 	counts32 []uint32 // one of the two is nil
 	counts64 []int64
 	sums     [][]fixed // sums[s][class]
+	disk     *disk     // where the classes are if not in keys, counts and sums
 
 	once  sync.Once
 	index index
@@ -80,6 +82,9 @@ func (t *Table) Sums() int { return len(t.sums) }
 
 // Count is the number of records in class i, at least 1.
 func (t *Table) Count(i int) int64 {
+	if t.disk != nil {
+		return t.disk.count(i)
+	}
 	if t.counts64 != nil {
 		return t.counts64[i]
 	}
@@ -89,6 +94,11 @@ func (t *Table) Count(i int) int64 {
 // Code is the code of class i on variable v.
 func (t *Table) Code(i, v int) uint32 {
 	f := t.layout.fields[v]
+	if t.disk != nil {
+		var code [1]uint32
+		t.disk.codes(f, i, code[:])
+		return code[0]
+	}
 	return uint32(t.keys[i*t.layout.words+f.word] >> f.shift & f.mask())
 }
 
@@ -98,6 +108,10 @@ func (t *Table) Codes(v, from int, dst []uint32) {
 		return
 	}
 	f, words, mask := t.layout.fields[v], t.layout.words, t.layout.fields[v].mask()
+	if t.disk != nil {
+		t.disk.codes(f, from, dst)
+		return
+	}
 	keys := t.keys[from*words : (from+len(dst))*words]
 	if words == 1 {
 		for i, k := range keys {
@@ -111,21 +125,33 @@ func (t *Table) Codes(v, from int, dst []uint32) {
 }
 
 // Sum is the exact total of sum s over class i, rounded once to float64.
-func (t *Table) Sum(i, s int) float64 { return t.sums[s][i].float() }
+func (t *Table) Sum(i, s int) float64 {
+	if t.disk != nil {
+		return t.disk.sum(i, s).float()
+	}
+	return t.sums[s][i].float()
+}
 
 // SumOver is the exact total of sum s over all classes for which keep is true (all, if keep is nil), rounded once to float64.
 func (t *Table) SumOver(s int, keep func(i int) bool) float64 {
 	var a accumulator
-	for i, x := range t.sums[s] {
-		if keep == nil || keep(i) {
-			a.add(x)
+	err := t.scan(scanSums, func(c *chunk) error {
+		for i := range c.n {
+			if keep == nil || keep(c.from+i) {
+				a.add(c.sum(i, s))
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.disk.fail(err)
+		return 0
 	}
 	return a.float()
 }
 
 // Margin is the table over some of the variables, by position, in the order given. A position out of range or named twice
-// and a sum that passes 2^95 are errors.
+// and a sum that passes 2^95 are errors. The margin is in memory, wherever the table is.
 func (t *Table) Margin(variables ...int) (*Table, error) {
 	vars := make([]Variable, len(variables))
 	seen := make(map[int]bool, len(variables))
@@ -148,19 +174,26 @@ func (t *Table) Margin(variables ...int) (*Table, error) {
 	table := newHashed(l.words, values)
 	key := make([]uint64, l.words)
 	value := make([]uint64, values)
-	for i := range t.classes {
-		clear(key)
-		whole := t.keys[i*t.layout.words : (i+1)*t.layout.words]
-		for j, v := range variables {
-			key[l.fields[j].word] |= uint64(t.layout.code(whole, v)) << l.fields[j].shift
+	err = t.scan(scanKeys|scanCounts|scanSums, func(c *chunk) error {
+		for i := range c.n {
+			clear(key)
+			whole := c.keys[i*t.layout.words : (i+1)*t.layout.words]
+			for j, v := range variables {
+				key[l.fields[j].word] |= uint64(t.layout.code(whole, v)) << l.fields[j].shift
+			}
+			value[0] = uint64(c.count(i))
+			for s := range t.sums {
+				x := c.sum(i, s)
+				value[1+2*s], value[2+2*s] = x.hi, x.lo
+			}
+			if !addValues(table.at(key), value) {
+				return errSum
+			}
 		}
-		value[0] = uint64(t.Count(i))
-		for s := range t.sums {
-			value[1+2*s], value[2+2*s] = t.sums[s][i].hi, t.sums[s][i].lo
-		}
-		if !addValues(table.at(key), value) {
-			return nil, errSum
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	slabs := make([][]uint64, 0, parts)
 	for p := range table.part {
@@ -174,6 +207,9 @@ func (t *Table) Bytes() int64 {
 	n := 8*int64(cap(t.keys)) + 4*int64(cap(t.counts32)) + 8*int64(cap(t.counts64))
 	for s := range t.sums {
 		n += 16 * int64(cap(t.sums[s]))
+	}
+	if t.disk != nil {
+		n += t.disk.held()
 	}
 	return n + t.index.bytes.Load()
 }

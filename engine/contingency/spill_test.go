@@ -1,0 +1,429 @@
+package contingency
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawDense is drawMicrodata, or a file with one or few keys in many rows, or with many keys in a row.
+func drawSpillable(t *rapid.T) microdata {
+	m := drawMicrodata(t)
+	if rapid.Bool().Draw(t, "as drawn") {
+		return m
+	}
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "more"), 1))
+	few := rapid.IntRange(1, 50).Draw(t, "keys")
+	for i := range m.rows {
+		if i >= few && r.IntN(10) > 0 {
+			m.rows[i] = m.rows[r.IntN(few)]
+		}
+	}
+	return m
+}
+
+// within counts m with spills and merges it with little memory, of which as little as least a worker is taken.
+func (m microdata) within(t *rapid.T, s *Store, memory, least int64, times, sums bool) *Table {
+	often := rapid.IntRange(0, 3).Draw(t, "spills")
+	final, counters, err := m.counters(rapid.IntRange(1, 30).Draw(t, "batches"), rapid.IntRange(1, 3).Draw(t, "counters"), times, sums, func(c *Counter) error {
+		if rapid.IntRange(0, 3).Draw(t, "spill") >= often {
+			return nil
+		}
+		return c.Spill(s)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := mergeWithin(context.Background(), m.variables, final, rapid.IntRange(1, 3).Draw(t, "workers"), memory, least, s, counters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestSpillAgainstMap(t *testing.T) {
+	dir := t.TempDir()
+	onDisk := 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawSpillable(t)
+		s := NewStore(dir)
+		defer s.Close()
+		times, sums := rapid.Bool().Draw(t, "times"), rapid.Bool().Draw(t, "sums")
+		memory := rapid.SampledFrom([]int64{0, 1, 3000, 20000, 100000, 1 << 20}).Draw(t, "memory")
+		table := m.within(t, s, memory, rapid.Int64Range(0, 1<<16).Draw(t, "least"), times, sums)
+		want, err := m.count(3, 2, 2, times, sums)
+		if err != nil {
+			t.Fatal(err)
+		}
+		need := tableBytes(int64(want.classes), &want.layout, len(want.sums), want.counts64 != nil) + indexBytes(int64(want.classes), &want.layout)
+		if table.OnDisk() != (memory > 0 && need > memory) {
+			t.Fatalf("on disk: %v, with %d bytes for a table of %d", table.OnDisk(), memory, need)
+		}
+		keys, counts, totals := m.truth(times)
+		checkTable(t, table, keys, counts, totals)
+		lookupAll(t, table, keys)
+		checkMargin(t, m, table, counts, totals)
+		if table.OnDisk() {
+			onDisk++
+			compareTables(t, table, want)
+		} else if !slices.Equal(table.keys, want.keys) || !slices.Equal(table.counts32, want.counts32) || !slices.EqualFunc(table.sums, want.sums, slices.Equal[[]fixed]) {
+			t.Fatal("not the same table in memory")
+		}
+		if err := table.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Fatalf("%s is left", left[0].Name())
+		}
+	})
+	if onDisk == 0 {
+		t.Error("no table was on disk")
+	}
+}
+
+// compareTables compares every method of a table on disk with the same table in memory.
+func compareTables(t *rapid.T, disk, memory *Table) {
+	if disk.Classes() != memory.Classes() || disk.Records() != memory.Records() || disk.Sums() != memory.Sums() {
+		t.Fatal("not the same size")
+	}
+	r := rand.New(rand.NewPCG(3, 3))
+	for v := range memory.Variables {
+		if !slices.Equal(disk.Observed(v), memory.Observed(v)) {
+			t.Fatalf("observed codes of variable %d differ", v)
+		}
+		for range 5 {
+			from := r.IntN(memory.classes + 1)
+			got, want := make([]uint32, r.IntN(memory.classes-from+1)), make([]uint32, memory.classes)
+			disk.Codes(v, from, got)
+			memory.Codes(v, from, want[:len(got)])
+			if !slices.Equal(got, want[:len(got)]) {
+				t.Fatalf("codes of variable %d from class %d differ", v, from)
+			}
+		}
+	}
+	odd := func(i int) bool { return i%2 == 1 }
+	for s := range memory.Sums() {
+		if disk.SumOver(s, odd) != memory.SumOver(s, odd) || disk.SumOver(s, nil) != memory.SumOver(s, nil) {
+			t.Fatal("sums over classes differ")
+		}
+	}
+	compareRecoded(t, disk, memory)
+}
+
+// compareRecoded takes unobserved categories out of both tables.
+func compareRecoded(t *rapid.T, disk, memory *Table) {
+	variables, codes := slices.Clone(memory.Variables), make([][]uint32, len(memory.Variables))
+	for v := range variables {
+		if v%3 == 2 {
+			continue
+		}
+		used := memory.Observed(v)
+		var kept []string
+		codes[v] = slices.Repeat([]uint32{1<<32 - 1}, len(used))
+		for c, category := range variables[v].Categories {
+			if used[c] {
+				codes[v][c] = uint32(len(kept))
+				kept = append(kept, category)
+			}
+		}
+		codes[v][len(used)-1] = uint32(len(kept))
+		variables[v].Categories = kept
+	}
+	got, err := disk.Recode(variables, codes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := memory.Recode(variables, codes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range variables {
+		for i := range want.Classes() {
+			if got.Code(i, v) != want.Code(i, v) {
+				t.Fatalf("recoded: class %d differs on variable %d", i, v)
+			}
+		}
+	}
+	compareLookups(t, got, want)
+	compareLookups(t, disk, memory)
+}
+
+// compareLookups resolves blocks of rows, some of them in no class, and looks the same rows up in memory.
+func compareLookups(t *rapid.T, disk, memory *Table) {
+	b := disk.NewBlock()
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 2 {
+		var want []int64
+		for range r.IntN(4) {
+			rows := r.IntN(400)
+			cols := make([]Column, len(memory.Variables))
+			for range rows {
+				i := 0
+				if memory.classes > 0 {
+					i = r.IntN(memory.classes)
+				}
+				for v := range cols {
+					code := uint32(r.IntN(int(memory.Variables[v].Missing()) + 2))
+					if memory.classes > 0 && r.IntN(30) > 0 {
+						code = memory.Code(i, v)
+					}
+					cols[v].Index = append(cols[v].Index, int32(len(cols[v].Codes)))
+					cols[v].Codes = append(cols[v].Codes, code)
+				}
+			}
+			class := make([]int64, rows)
+			if err := memory.Lookup(rows, cols, class); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, class...)
+			if err := b.Add(rows, cols); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.Rows() != len(want) {
+			t.Fatalf("%d rows in the block, want %d", b.Rows(), len(want))
+		}
+		got, count := make([]int64, len(want)), make([]int64, len(want))
+		if err := b.Resolve(got, count); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) || b.Rows() != 0 {
+			t.Fatal("a block finds other classes than a lookup")
+		}
+		for r, i := range got {
+			if i >= 0 && count[r] != memory.Count(int(i)) || i < 0 && count[r] != 0 {
+				t.Fatalf("row %d of class %d: count %d", r, i, count[r])
+			}
+		}
+	}
+}
+
+func spillable() (microdata, [][]uint32) {
+	m := microdata{variables: makeVariables([]int{300, 300, 300})}
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 20000 {
+		m.rows = append(m.rows, []uint32{uint32(r.IntN(301)), uint32(r.IntN(301)), uint32(r.IntN(301))})
+		m.times, m.values = append(m.times, 1), append(m.values, 1)
+	}
+	return m, m.rows
+}
+
+// spilledTable is a table on disk of 20000 rows.
+func spilledTable(t *testing.T, s *Store) *Table {
+	m, _ := spillable()
+	final, counters, err := m.counters(10, 2, false, true, func(c *Counter) error { return c.Spill(s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := MergeWithin(context.Background(), m.variables, final, 2, 1, s, counters...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestStoreErrors(t *testing.T) {
+	m, _ := spillable()
+	dir := t.TempDir()
+	spillTo := func(s *Store) error {
+		_, _, err := m.counters(3, 1, false, false, func(c *Counter) error { return c.Spill(s) })
+		return err
+	}
+	t.Run("no folder", func(t *testing.T) {
+		missing := filepath.Join(dir, "no", "such")
+		err := spillTo(NewStore(missing))
+		if err == nil || err.Error() != "writing temporary data to "+missing+": no such file or directory" || !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+	})
+	t.Run("closed", func(t *testing.T) {
+		s := NewStore(dir)
+		if s.Close() != nil || s.Close() != nil {
+			t.Error("closing an empty store failed")
+		}
+		if err := spillTo(s); !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	t.Run("disk full", func(t *testing.T) {
+		for _, size := range []int64{0, 100000, 400000, 700000, 1000000, 1500000} {
+			s := NewStore(dir)
+			full := &fullDisk{}
+			full.left.Store(size)
+			s.open = func() (randomFile, error) {
+				f, _, err := s.openFile()
+				return &fullFile{f, full}, err
+			}
+			err := fullRun(m, s)
+			if err == nil || err.Error() != "writing temporary data to "+dir+": no space left on device" || !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("%d bytes: %v", size, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("no store", func(t *testing.T) {
+		final, counters, err := m.counters(3, 2, false, false, func(*Counter) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := MergeWithin(context.Background(), m.variables, final, 2, 100, nil, counters...); err == nil {
+			t.Error("no error")
+		}
+	})
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// fullRun spills, merges and recodes.
+func fullRun(m microdata, s *Store) error {
+	final, counters, err := m.counters(4, 2, false, false, func(c *Counter) error { return c.Spill(s) })
+	if err != nil {
+		return err
+	}
+	table, err := mergeWithin(context.Background(), m.variables, final, 2, 1, 1<<14, s, counters)
+	if err != nil {
+		return err
+	}
+	for range 10 {
+		if table, err = table.Recode(m.variables, make([][]uint32, 3)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type fullDisk struct{ left atomic.Int64 }
+
+type fullFile struct {
+	randomFile
+	disk *fullDisk
+}
+
+func (f *fullFile) WriteAt(p []byte, at int64) (int, error) {
+	if f.disk.left.Add(-int64(len(p))) < 0 {
+		return 0, &os.PathError{Op: "write", Path: "somewhere", Err: syscall.ENOSPC}
+	}
+	return f.randomFile.WriteAt(p, at)
+}
+
+func TestClosedTable(t *testing.T) {
+	dir := t.TempDir()
+	s := NewStore(dir)
+	table := spilledTable(t, s)
+	if !table.OnDisk() || s.Bytes() == 0 || table.Bytes() > 1<<16 {
+		t.Fatalf("on disk %v, %d bytes written, %d held", table.OnDisk(), s.Bytes(), table.Bytes())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cols := []Column{{Index: []int32{0}, Codes: []uint32{1}}, {Index: []int32{0}, Codes: []uint32{1}}, {Index: []int32{0}, Codes: []uint32{1}}}
+	b := table.NewBlock()
+	if err := b.Add(1, cols); err != nil {
+		t.Fatal(err)
+	}
+	_, margin := table.Margin(0)
+	_, recode := table.Recode(table.Variables, make([][]uint32, 3))
+	for name, err := range map[string]error{
+		"Lookup": table.Lookup(1, cols, make([]int64, 1)), "Resolve": b.Resolve(make([]int64, 1), make([]int64, 1)), "Margin": margin, "Recode": recode,
+	} {
+		if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, read := range map[string]func(t *Table){
+		"Count": func(t *Table) { t.Count(5) }, "Code": func(t *Table) { t.Code(5, 1) }, "Sum": func(t *Table) { t.Sum(5, 0) },
+		"SumOver": func(t *Table) { t.SumOver(0, nil) }, "Observed": func(t *Table) { t.Observed(0) },
+	} {
+		fresh := &Table{Variables: table.Variables, layout: table.layout, classes: table.classes, sums: table.sums,
+			disk: &disk{keys: table.disk.keys, counts: table.disk.counts, sums: table.disk.sums}}
+		read(fresh)
+		if !errors.Is(fresh.Err(), os.ErrClosed) {
+			t.Errorf("%s: %v", name, fresh.Err())
+		}
+	}
+}
+
+func TestMergeWithinStops(t *testing.T) {
+	s := NewStore(t.TempDir())
+	defer s.Close()
+	m, _ := spillable()
+	final, counters, err := m.counters(10, 2, false, false, func(c *Counter) error { return c.Spill(s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := MergeWithin(ctx, m.variables, final, 2, 1, s, counters...); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestConcurrentReaders reads a table on disk from several goroutines.
+func TestConcurrentReaders(t *testing.T) {
+	s := NewStore(t.TempDir())
+	defer s.Close()
+	table := spilledTable(t, s)
+	var records [4]int64
+	done := make(chan bool)
+	for w := range records {
+		go func() {
+			codes := make([]uint32, table.Classes())
+			table.Codes(w%3, 0, codes)
+			for i := range table.Classes() {
+				records[w] += table.Count((i*(w+1) + w) % table.Classes())
+			}
+			done <- table.Observed(w % 3)[0]
+		}()
+	}
+	for range records {
+		<-done
+	}
+	if table.Err() != nil || records[0] != table.Records() {
+		t.Errorf("%v, %d records", table.Err(), records[0])
+	}
+}
+
+// TestManySpills has more entries than partitions can take at once, so that ranges are split again and equal keys added up early.
+func TestManySpills(t *testing.T) {
+	for name, spread := range map[string]int{"one key": 1, "few keys": 30, "many keys": 70000} {
+		t.Run(name, func(t *testing.T) {
+			s := NewStore(t.TempDir())
+			defer s.Close()
+			m := microdata{variables: makeVariables([]int{70000, 3})}
+			r := rand.New(rand.NewPCG(6, 6))
+			for range 60000 {
+				m.rows = append(m.rows, []uint32{uint32(r.IntN(spread)), uint32(r.IntN(min(3, spread)))})
+				m.times, m.values = append(m.times, 1), append(m.values, 0.5)
+			}
+			final, counters, err := m.counters(300, 2, false, true, func(c *Counter) error { return c.Spill(s) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := mergeWithin(context.Background(), m.variables, final, 2, 1, 1, s, counters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys, counts, sums := m.truth(false)
+			checkTable(t, table, keys, counts, sums)
+			lookupAll(t, table, keys)
+			if table.Bytes() > 1<<20 {
+				t.Errorf("%d bytes held", table.Bytes())
+			}
+		})
+	}
+}
