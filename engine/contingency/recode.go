@@ -8,7 +8,7 @@ import (
 // Observed tells for each code of variable v, the missing one last, whether a record has it.
 func (t *Table) Observed(v int) []bool {
 	if t.disk != nil {
-		return t.disk.observed(t)[v]
+		return t.disk.observed(t, v)
 	}
 	used := make([]bool, t.Variables[v].Missing()+1)
 	codes := make([]uint32, min(t.classes, chunkRows))
@@ -22,8 +22,8 @@ func (t *Table) Observed(v int) []bool {
 	return used
 }
 
-// observed finds the codes of all variables in one reading. It is done once.
-func (d *disk) observed(t *Table) [][]bool {
+// observed is Observed on disk: all variables are read together, once.
+func (d *disk) observed(t *Table, v int) []bool {
 	d.once.Do(func() {
 		used := make([][]bool, len(t.Variables))
 		for v := range used {
@@ -43,11 +43,7 @@ func (d *disk) observed(t *Table) [][]bool {
 			d.fail(err)
 		}
 	})
-	used := make([][]bool, len(d.used))
-	for v := range used {
-		used[v] = slices.Clone(d.used[v])
-	}
-	return used
+	return slices.Clone(d.used[v])
 }
 
 // Recode is the same table with other codes: code c of variable v becomes codes[v][c] (nil: stays as it is). New codes must keep

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -396,6 +397,55 @@ func TestConcurrentReaders(t *testing.T) {
 	if table.Err() != nil || records[0] != table.Records() {
 		t.Errorf("%v, %d records", table.Err(), records[0])
 	}
+}
+
+// TestMergeStaysWithin counts everything that a merge of 6 MB of entries allocates in 2 MB, garbage included.
+func TestMergeStaysWithin(t *testing.T) {
+	s := NewStore(t.TempDir())
+	defer s.Close()
+	f := makeSkewed(400000, 36, 2, 100, 6, 10, 8, 400, 90)
+	counters := []*Counter{NewCounter(8, 0), NewCounter(8, 0)}
+	for from := 0; from < f.rows; from += 50000 {
+		c := counters[from/50000%2]
+		if err := errors.Join(c.Add(50000, f.part(from, from+50000), nil, nil), c.Spill(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const memory = 2 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	table, err := mergeWithin(context.Background(), f.variables, f.final, 2, memory, 0, s, counters)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > memory || !table.OnDisk() {
+		t.Errorf("%d bytes allocated for %d", used, memory)
+	}
+	want, err := New(f.variables, codesOf(table), countsOf(table))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Classes() != table.Classes() || want.Records() != int64(f.rows) {
+		t.Errorf("%d classes of %d records, want %d", table.Classes(), want.Records(), want.Classes())
+	}
+}
+
+func codesOf(t *Table) [][]uint32 {
+	codes := make([][]uint32, len(t.Variables))
+	for v := range codes {
+		codes[v] = make([]uint32, t.Classes())
+		t.Codes(v, 0, codes[v])
+	}
+	return codes
+}
+
+func countsOf(t *Table) []int64 {
+	counts := make([]int64, t.Classes())
+	for i := range counts {
+		counts[i] = t.Count(i)
+	}
+	return counts
 }
 
 // TestManySpills has more entries than partitions can take at once, so that ranges are split again and equal keys added up early.
