@@ -34,17 +34,18 @@ const (
 	scanSums
 )
 
-// scanClasses is the number of classes read at a time from disk.
-const scanClasses = 1 << 15
+// scanWords is the size of the buffers that classes are read to from disk, in words of 64 bits.
+const scanWords = 1 << 16
 
 // scan calls f for all classes in order. A chunk is good until f returns.
 func (t *Table) scan(parts int, f func(c *chunk) error) error {
 	if t.disk == nil {
 		return f(&chunk{n: t.classes, keys: t.keys, counts32: t.counts32, counts64: t.counts64, sums: t.sums})
 	}
-	r := t.reader(scanClasses, parts)
-	for from := 0; from < t.classes; from += scanClasses {
-		if err := r.read(from, min(scanClasses, t.classes-from)); err != nil {
+	most := max(1, scanWords/(t.layout.words+1+2*len(t.sums)))
+	r := t.reader(most, parts)
+	for from := 0; from < t.classes; from += most {
+		if err := r.read(from, min(most, t.classes-from)); err != nil {
 			return err
 		}
 		if err := f(&r.chunk); err != nil {

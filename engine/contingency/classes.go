@@ -2,6 +2,7 @@ package contingency
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 )
 
@@ -85,6 +86,9 @@ func (w *classWriter) append(entries, room []uint64) error {
 
 // table is the table of what was written, in memory if it and its index fit.
 func (w *classWriter) table(m *merger) (*Table, error) {
+	if w.records != m.records {
+		return nil, fmt.Errorf("contingency: %d records came back from %s, %d were counted", w.records, m.store.dir, m.records)
+	}
 	d := w.disk
 	d.keys.classes, d.counts.classes = w.classes, w.classes
 	if d.sums != nil {

@@ -44,8 +44,8 @@ func (m *merger) external(memory int64) (*Table, error) {
 		widest = max(widest, s.slot())
 	}
 	// An eighth is left for splitters, samples and fences.
-	room := max(memory/8*7/8/int64(m.workers), int64(128*(widest+link)))
-	room = min(room, max(2*m.entries*int64(m.stride()), 1<<16))
+	room := min(memory/8*7/8/int64(m.workers), max(2*m.entries*int64(m.stride()), 1<<16))
+	room = max(room, int64(128*(widest+link)))
 	for range m.workers {
 		e.rooms = append(e.rooms, make([]uint64, room))
 	}

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -86,9 +87,12 @@ func (t *Table) recodeOnDisk(variables []Variable, l layout, codes [][]uint32) (
 	keys.classes = t.classes
 	d := &disk{keys: keys, counts: t.disk.counts, sums: t.disk.sums}
 	translator := newTranslator(&t.layout, &l, t.shiftRecoded(variables, &l, codes))
-	out := make([]uint64, min(t.classes, scanClasses)*l.words)
+	var out []uint64
 	last := make([]uint64, l.words)
 	err = t.scan(scanKeys, func(c *chunk) error {
+		if out == nil { // the first chunk is the largest
+			out = make([]uint64, c.n*l.words)
+		}
 		for i := range c.n {
 			old, key := c.keys[i*t.layout.words:(i+1)*t.layout.words], out[i*l.words:(i+1)*l.words]
 			if err := translator.key(old, key); err != nil {
@@ -105,7 +109,7 @@ func (t *Table) recodeOnDisk(variables []Variable, l layout, codes [][]uint32) (
 		return keys.append(bytesOf(out[:c.n*l.words]))
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, keys.file.drop())
 	}
 	return &Table{Variables: variables, layout: l, classes: t.classes, records: t.records, sums: t.sums, disk: d}, nil
 }

@@ -61,7 +61,10 @@ func BenchmarkResolve(b *testing.B) {
 	f := makeSkewed(4000000, 36, 2, 100, 6, 10, 8, 400, 90)
 	s := NewStore(b.TempDir())
 	defer s.Close()
-	t := f.countWithin(b, 1, s)
+	t := f.countWithin(b, 16<<20, s)
+	if !t.OnDisk() {
+		b.Fatal("the table is in memory")
+	}
 	for v := range f.columns {
 		f.columns[v].Codes = f.final[v][1:]
 	}
