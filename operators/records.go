@@ -76,7 +76,6 @@ func (p *recordPart) Read(_ context.Context, mem memory.Allocator, want []Want, 
 type Emit struct {
 	To func(part int, r arrow.Record) error
 
-	mem    memory.Allocator
 	mu     sync.Mutex
 	parts  []Part
 	schema *arrow.Schema

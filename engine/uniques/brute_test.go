@@ -50,8 +50,6 @@ func (f file) classes(t testing.TB, table *contingency.Table) []int64 {
 	return class
 }
 
-func (f file) policy(o Options, v int) Policy { return o.policy(v) }
-
 func (f file) missing(i, v int) bool { return f.rows[i][v] == uint32(f.cards[v]) }
 
 func (f file) dropped(o Options, i int) bool {
