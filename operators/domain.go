@@ -86,6 +86,23 @@ func (d *domain) provisional(values arrow.Array, add bool) ([]uint32, error) {
 	return codes, nil
 }
 
+// undeclared are the values among provisional codes that are not declared levels, by code; nil if there are none.
+func (d *domain) undeclared(codes []uint32) map[uint32]string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var others map[uint32]string
+	for _, c := range codes {
+		if c == 0 || c == absent || d.levels[d.texts[c-1]] {
+			continue
+		}
+		if others == nil {
+			others = map[uint32]string{}
+		}
+		others[c] = d.texts[c-1]
+	}
+	return others
+}
+
 // absent is the code of a value that no table has.
 const absent = ^uint32(0)
 

@@ -57,7 +57,7 @@ type frequencyBound struct {
 func (b *frequencyBound) fit(ctx context.Context, tables []*contingency.Table, _ Env) (Fitted, error) {
 	t := tables[0]
 	f := &frequencyFitted{}
-	var n1, n2 int64
+	var n1, n2, classes int64
 	doubles := 0.0
 	if slices.Contains(b.policies, uniques.Wildcard) {
 		if t.OnDisk() {
@@ -67,15 +67,18 @@ func (b *frequencyBound) fit(ctx context.Context, tables []*contingency.Table, _
 		if err != nil {
 			return nil, err
 		}
-		f.frequency, n1, doubles = r.Frequency, r.Uniques, r.Doubles
+		f.frequency, n1, doubles, classes = r.Frequency, r.Uniques, r.Doubles, kept(r.Frequency)
 		f.summary = &schemas.FrequencySummary{Records: r.Records}
 	} else {
 		var records int64
 		f.dropped, records, n1, n2 = b.counts(t)
-		doubles = float64(n2)
+		doubles, classes = float64(n2), int64(t.Classes())
+		if f.dropped != nil {
+			classes -= int64(f.dropped.Count())
+		}
 		f.summary = &schemas.FrequencySummary{Records: records}
 	}
-	f.summary.KeySummary = keySummary(t, b.key, b.Config.Missing, n1, doubles)
+	f.summary.KeySummary = keySummary(t, b.key, b.Config.Missing, classes, n1, doubles)
 	return f, t.Err()
 }
 

@@ -84,9 +84,10 @@ func keyRequest(operator string, in *arrow.Schema, key schemas.Key) (contingency
 	return r, nil
 }
 
-// keySummary says what a key's table looks like under an operator's missing-value policies.
-func keySummary(t *contingency.Table, key schemas.Key, operators string, uniques int64, doubles float64) *schemas.KeySummary {
-	s := &schemas.KeySummary{Classes: int64(t.Classes()), SampleUniques: uniques, Doubles: doubles}
+// keySummary says what a key's table looks like under an operator's missing-value policies; classes is the number of those that
+// are not dropped.
+func keySummary(t *contingency.Table, key schemas.Key, operators string, classes, uniques int64, doubles float64) *schemas.KeySummary {
+	s := &schemas.KeySummary{Classes: classes, SampleUniques: uniques, Doubles: doubles}
 	for v, variable := range t.Variables {
 		s.Variables = append(s.Variables, schemas.VariableSummary{
 			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(t, v),

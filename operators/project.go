@@ -9,7 +9,12 @@ import (
 )
 
 // Project gives the wanted columns of a record, in that order, coded where that is asked for. The caller releases it.
-func Project(mem memory.Allocator, r arrow.Record, want []Want) (arrow.Record, error) {
+func Project(mem memory.Allocator, r arrow.Record, want []Want) (_ arrow.Record, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = errDecode
+		}
+	}()
 	fields, columns := make([]arrow.Field, 0, len(want)), make([]arrow.Array, 0, len(want))
 	defer func() {
 		for _, c := range columns {

@@ -1,7 +1,7 @@
 package operators
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"sync/atomic"
 
@@ -9,6 +9,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
+
+// errDecode stands for a panic of the library on broken data.
+var errDecode = errors.New("the input is broken: its columns do not decode")
 
 // projected reads the wanted columns of another reader's records.
 type projected struct {
@@ -57,7 +60,7 @@ func (p *projected) Err() error           { return p.err }
 func (p *projected) Next() (more bool) {
 	defer func() {
 		if x := recover(); x != nil {
-			p.err, more = fmt.Errorf("the input is broken: %v", x), false
+			p.err, more = errDecode, false
 		}
 	}()
 	p.drop()

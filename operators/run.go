@@ -336,7 +336,7 @@ func (w *worker) takeBatch(ctx context.Context, batch arrow.Record, out PartWrit
 		return nil
 	}
 	if err := w.writeBatch(out); err != nil {
-		return fmt.Errorf("%s: %w", w.part, err)
+		return err // it is about the output, not the part
 	}
 	if w.keep != nil {
 		w.written.Add(int64(w.keep.Count()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -292,6 +293,11 @@ func (w *worker) countTable(t tableRef) error {
 	if err != nil {
 		return err
 	}
+	for v, c := range cols {
+		if err := w.declared(w.coders[t.id][v].domain, c, times); err != nil {
+			return err
+		}
+	}
 	sums := make([][]float64, len(t.sums))
 	for k, id := range t.sums {
 		a, err := w.array(id, false)
@@ -303,6 +309,27 @@ func (w *worker) countTable(t tableRef) error {
 		}
 	}
 	return counter.Add(w.rows, cols, times, sums)
+}
+
+// declared finds a row whose value is not among the declared levels of a key variable.
+func (w *worker) declared(d *domain, c contingency.Column, times []int64) error {
+	if d.levels == nil {
+		return nil
+	}
+	others := d.undeclared(c.Codes)
+	if others == nil {
+		return nil
+	}
+	for r := range w.rows {
+		bit := c.Offset + r
+		if times != nil && times[r] == 0 || c.Valid != nil && c.Valid[bit>>3]>>(bit&7)&1 == 0 {
+			continue
+		}
+		if text, other := others[c.Codes[c.Index[r]]]; other {
+			return fmt.Errorf("row %d: key variable %q has the value %q, which is not among its levels (%s)", w.row(r), d.key.Name, text, strings.Join(d.key.Levels, ", "))
+		}
+	}
+	return nil
 }
 
 // multiplicities says how many records each row stands for, 0 for those out of the selection; nil means 1 each.
@@ -335,6 +362,9 @@ func (w *worker) multiplicities() ([]int64, error) {
 	return times, nil
 }
 
+// largestValue is the largest value that is added up: sums are exact.
+const largestValue = 1e18
+
 // numbers are the values of a column to be added up; a null counts as 0 unless it is a weight.
 func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) {
 	x := make([]float64, w.rows)
@@ -348,6 +378,8 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 			return nil, fmt.Errorf("row %d: the weight %q is %s: a weight must be a finite number above 0", w.row(r), sum.Name, show(a, r))
 		case ok && (math.IsNaN(v) || math.IsInf(v, 0)):
 			return nil, fmt.Errorf("row %d: %q is %s: it cannot be added up", w.row(r), sum.Name, show(a, r))
+		case math.Abs(v) > largestValue:
+			return nil, fmt.Errorf("row %d: %q is %s: values up to 1e18 can be added up exactly", w.row(r), sum.Name, show(a, r))
 		}
 		x[r] = v
 	}

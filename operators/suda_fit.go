@@ -36,7 +36,20 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	if err != nil {
 		return nil, err
 	}
+	if fraction > 0 {
+		population := float64(t.Records()) / fraction
+		f.summary.PopulationSize = &population
+	}
+	if r.Records == 0 {
+		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
+	}
 	switch {
+	case b.Sampling != nil && r.Records == 0 && b.Config.Threshold <= 1:
+		none := 0.0
+		f.summary.DIS = &none
+		if fraction > 0 {
+			f.summary.Fraction = &fraction
+		}
 	case b.Config.Threshold > 1:
 		env.Warn(fmt.Sprintf("%s: DIS is not defined with a threshold above 1: %s is null", b.prefix, schemas.Column(b.prefix, schemas.SudaDISIS)))
 	case fraction == 0:
@@ -83,10 +96,11 @@ func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 // fraction is the sampling fraction of the table's records, 0 if nothing is known.
 func (b *sudaBound) fraction(tables []*contingency.Table) (float64, error) {
 	s, n := b.Sampling, float64(tables[0].Records())
-	if s == nil || n == 0 {
-		return 0, nil
-	}
 	switch {
+	case s == nil:
+		return 0, nil
+	case n == 0:
+		return s.Fraction, nil
 	case s.Weight != "":
 		total := tables[1].SumOver(0, nil)
 		if total < n {
@@ -142,8 +156,19 @@ func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.
 			s.Categories = append(s.Categories, blame)
 		}
 	}
-	s.KeySummary = keySummary(t, b.key, b.Config.Missing, r.Uniques, r.Doubles)
+	s.KeySummary = keySummary(t, b.key, b.Config.Missing, kept(r.Frequency), r.Uniques, r.Doubles)
 	return s
+}
+
+// kept is the number of classes that are not dropped.
+func kept(frequency []int64) int64 {
+	var n int64
+	for _, f := range frequency {
+		if f > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func percent(part, whole float64) float64 {

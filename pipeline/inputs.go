@@ -64,6 +64,8 @@ func (in *inputs) add(path, format string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return in.addFolder(path, format)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("cannot read %s: it is not a regular file; an Arrow IPC stream is read from standard input: -", path)
 	case err == nil:
 		in.paths = append(in.paths, path)
 		return nil

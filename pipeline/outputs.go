@@ -79,6 +79,18 @@ func (out *outputs) files(path string, in *inputs) error {
 	return nil
 }
 
+// resolved is a path by which two spellings of one place are the same: links of its folder are followed.
+func resolved(p string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(p))
+	if err != nil {
+		dir = filepath.Dir(p)
+	}
+	if whole, err := filepath.Abs(filepath.Join(dir, filepath.Base(p))); err == nil {
+		return whole
+	}
+	return p
+}
+
 // writable refuses to write over an input, and in folders where nothing can be written.
 func writable(paths []string, in *inputs) error {
 	read := make([]os.FileInfo, len(in.paths))
@@ -88,11 +100,20 @@ func writable(paths []string, in *inputs) error {
 		}
 	}
 	tried := map[string]bool{}
+	named := map[string]string{}
 	for _, p := range paths {
 		info, err := os.Stat(p)
-		if err == nil && info.IsDir() {
+		switch {
+		case err == nil && info.IsDir():
 			return wrong(fmt.Errorf("cannot write %s: it is a folder", p))
+		case err == nil && !info.Mode().IsRegular():
+			return wrong(fmt.Errorf("cannot write %s: it is not a regular file; a stream goes to standard output: -", p))
 		}
+		place := resolved(p)
+		if other, twice := named[place]; twice {
+			return wrong(fmt.Errorf("%s and %s are one file; give the summary and each output a name of its own", other, p))
+		}
+		named[place] = p
 		for i, r := range read {
 			if err == nil && r != nil && os.SameFile(info, r) {
 				return wrong(fmt.Errorf("the output %s is the input %s; give the output another name", p, in.paths[i]))

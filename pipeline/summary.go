@@ -95,9 +95,8 @@ func (j *job) describeSample(s *schemas.Summary) {
 	if s.Sampling.Fraction == nil {
 		if suda := firstSuda(j.spec, s); suda != nil {
 			s.Sampling.Fraction = suda.Fraction
-			if f := suda.Fraction; f != nil && s.Sampling.PopulationSize == nil && *f > 0 {
-				n := float64(suda.Records) / *f
-				s.Sampling.PopulationSize = &n
+			if s.Sampling.PopulationSize == nil {
+				s.Sampling.PopulationSize = suda.PopulationSize
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func TestBrokenText(t *testing.T) {
 		"empty": "", "comment": "# nothing\n", "list": "- a\n", "scalar": "hello", "null": "~",
 		"open": "{a: [", "tab": "version: 1\n\tsource: x\n", "two documents": "version: 1\n---\nversion: 1\n",
 		"binary": "\x00\x01\x02", "not UTF-8": "version: \xff\n", "deep": strings.Repeat("[", 10000), "deep block": strings.Repeat("- ", 10000),
-		"alias": "a: &x [1]\nversion: *x\n", "merge": "<<: {version: 1}\n", "tag": "version: !!int 1\n", "large": strings.Repeat("a", maxSpecBytes+1),
+		"alias": "a: &x [1]\nversion: *x\n", "merge": "<<: {version: 1}\n", "tag": "version: !!int 1\n", "large": strings.Repeat("a", MaxSpecSize+1),
 		"twice": "version: 1\nversion: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {

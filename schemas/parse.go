@@ -12,11 +12,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A spec is a page of text; larger or deeper ones are mistakes, and the parser's recursion must have an end.
-const (
-	maxSpecBytes = 1 << 20
-	maxSpecDepth = 64
-)
+// MaxSpecSize is the largest text of a spec, in bytes: a spec is a page of text, larger ones are mistakes.
+const MaxSpecSize = 1 << 20
+
+// maxSpecDepth ends the parser's recursion.
+const maxSpecDepth = 64
 
 // parse gives the root of the only document of a YAML text.
 func parse(text []byte) (root ast.Node, problem *Problem) {
@@ -26,8 +26,8 @@ func parse(text []byte) (root ast.Node, problem *Problem) {
 			root, problem = nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec cannot be parsed as YAML: %v", r)}
 		}
 	}()
-	if len(text) > maxSpecBytes {
-		return nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has %d bytes; at most %d are read", len(text), maxSpecBytes)}
+	if len(text) > MaxSpecSize {
+		return nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has %d bytes; at most %d are read", len(text), MaxSpecSize)}
 	}
 	tokens := lexer.Tokenize(string(text))
 	if problem := depth(tokens); problem != nil {

@@ -137,7 +137,7 @@ func checkAgainstBrute(t fataler, f file, class []int64, r *Result, o Options) {
 	if limit == 0 || limit > k {
 		limit = k
 	}
-	w := weights(o.Score, k, limit)
+	w := weightsBySize(o.Score, k, limit)
 	var uniques, records int64
 	var doubles, fileScore, fileIS float64
 	variables := make([]float64, k)

@@ -6,15 +6,20 @@ import (
 	"math/big"
 )
 
-// weights is the weight of a minimal sample unique by size 0 to variables; limit is the size limit, at most variables.
-func weights(score Score, variables, limit int) []float64 {
-	w := make([]float64, variables+1)
+// weights is the weight of a minimal sample unique by size 0 to variables, times scale; limit is the size limit, at most variables. With the
+// weights' common denominator as scale the weights are whole numbers, so that their sums are exact and scores are rounded once,
+// when they are divided by it: equal scores are then equal to the last bit.
+func weights(score Score, variables, limit int) (w []float64, scale float64) {
+	w, scale = make([]float64, variables+1), 1
+	if score == Lattice || score == LatticeLimited {
+		scale = common(variables)
+	}
 	for s := range w {
 		switch score {
 		case Lattice:
-			w[s] = latticeWeight(variables, s, variables)
+			w[s] = latticeWeight(variables, s, variables, scale)
 		case LatticeLimited:
-			w[s] = latticeWeight(variables, s, limit)
+			w[s] = latticeWeight(variables, s, limit, scale)
 		case Factorial:
 			w[s] = factorial(variables - s)
 		case ElliotLimited:
@@ -25,16 +30,30 @@ func weights(score Score, variables, limit int) []float64 {
 			w[s], _ = new(big.Float).SetInt(x).Float64()
 		}
 	}
-	return w
+	return w, scale
 }
 
-// latticeWeight is sum_{i=1}^{limit-s} C(K-s,i) / C(K,s), rounded once.
-func latticeWeight(variables, s, limit int) float64 {
+// common is the least common denominator of the lattice weights, the C(K,s), as far as a float64 counts exactly; 1 beyond.
+func common(variables int) float64 {
+	lcm, g := big.NewInt(1), new(big.Int)
+	for s := range variables + 1 {
+		c := new(big.Int).Binomial(int64(variables), int64(s))
+		lcm.Mul(lcm, new(big.Int).Div(c, g.GCD(nil, nil, lcm, c)))
+	}
+	if lcm.BitLen() > 40 {
+		return 1
+	}
+	return float64(lcm.Int64())
+}
+
+// latticeWeight is scale times sum_{i=1}^{limit-s} C(K-s,i) / C(K,s), rounded once.
+func latticeWeight(variables, s, limit int, scale float64) float64 {
 	sum, c := new(big.Int), new(big.Int)
 	for i := 1; i <= limit-s; i++ {
 		sum.Add(sum, c.Binomial(int64(variables-s), int64(i)))
 	}
-	f, _ := new(big.Rat).SetFrac(sum, c.Binomial(int64(variables), int64(s))).Float64()
+	weight := new(big.Rat).SetFrac(sum, c.Binomial(int64(variables), int64(s)))
+	f, _ := weight.Mul(weight, new(big.Rat).SetFloat64(scale)).Float64()
 	return f
 }
 

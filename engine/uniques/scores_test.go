@@ -27,7 +27,7 @@ func TestWeights(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := weights(c.score, c.variables, c.limit)
+			got := weightsBySize(c.score, c.variables, c.limit)
 			for s, want := range c.want {
 				if !close12(got[s], want) {
 					t.Errorf("size %d: %v, want %v", s, got[s], want)
@@ -35,10 +35,10 @@ func TestWeights(t *testing.T) {
 			}
 		})
 	}
-	if w := weights(Factorial, 64, 64); w[0] != 1.2688693218588417e89 || w[43] != 51090942171709440000 {
+	if w := weightsBySize(Factorial, 64, 64); w[0] != 1.2688693218588417e89 || w[43] != 51090942171709440000 {
 		t.Errorf("64! = %v, 21! = %v", w[0], w[43])
 	}
-	if w := weights(Lattice, 64, 64); w[0] != 18446744073709551615 || !close12(w[1], 9223372036854775807./64) {
+	if w := weightsBySize(Lattice, 64, 64); w[0] != 18446744073709551615 || !close12(w[1], 9223372036854775807./64) {
 		t.Errorf("64 variables: %v %v", w[0], w[1])
 	}
 }
@@ -125,6 +125,27 @@ func TestDISISErrors(t *testing.T) {
 	for _, dis := range []float64{math.NaN(), -1, 1.1} {
 		if _, err := DISIS(r, one, 4, dis); err == nil {
 			t.Errorf("DIS %v gave no error", dis)
+		}
+	}
+}
+
+// weightsBySize are the weights themselves.
+func weightsBySize(score Score, variables, limit int) []float64 {
+	w, scale := weights(score, variables, limit)
+	for s := range w {
+		w[s] /= scale
+	}
+	return w
+}
+
+// Sums of weights are exact: five sets of weight 0.3 and one of 0.1 are 1.6, in whatever order they are found.
+func TestEqualScoresAreEqualToTheLastBit(t *testing.T) {
+	for k := 1; k <= 20; k++ {
+		w, scale := weights(Lattice, k, k)
+		for s := range w {
+			if w[s] != math.Trunc(w[s]) {
+				t.Errorf("K = %d, s = %d: weight %v of scale %v is no whole number", k, s, w[s], scale)
+			}
 		}
 	}
 }

@@ -18,7 +18,8 @@ type tally struct {
 	p       *problem
 	o       *Options
 	r       *Result
-	weight  []float64
+	weight  []float64 // times scale
+	scale   float64   // see weights
 	factor  []float64 // (K-s)! by size
 	workers []*counts
 	first   []int   // place of each variable's categories in counts.categories
@@ -36,12 +37,13 @@ type counts struct {
 }
 
 func newTally(p *problem, o *Options, r *Result) *tally {
-	t := &tally{p: p, o: o, r: r, weight: weights(o.Score, p.variables, o.MaxSize)}
+	t := &tally{p: p, o: o, r: r}
+	t.weight, t.scale = weights(o.Score, p.variables, o.MaxSize)
 	t.first = make([]int, p.variables+1)
 	for v := range p.variables {
 		t.first[v+1] = t.first[v] + p.codes[v]
 	}
-	t.factor = weights(Factorial, p.variables, o.MaxSize)
+	t.factor, _ = weights(Factorial, p.variables, o.MaxSize)
 	t.total = make([]int64, p.variables+1)
 	t.lists.init(o, r, p.n)
 	return t
@@ -230,6 +232,13 @@ func (t *tally) finish() {
 			r.Variables[v] += x
 		}
 	}
+	for v := range r.Categories {
+		r.Variables[v] /= t.scale
+		for code := range r.Categories[v] {
+			r.Categories[v][code] /= t.scale
+		}
+	}
+	r.FileScore /= t.scale
 	for v := range r.Share {
 		share := r.Share[v]
 		for i, score := range r.Score {
@@ -239,6 +248,9 @@ func (t *tally) finish() {
 				share[i] = 100 * share[i] / score
 			}
 		}
+	}
+	for i := range r.Score {
+		r.Score[i] /= t.scale
 	}
 	t.lists.finish(t.p)
 }

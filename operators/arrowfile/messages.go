@@ -68,8 +68,8 @@ func readMessage(metadata []byte, room int64) (m message, err error) {
 // largestMetadata is the largest metadata of a message that is read.
 const largestMetadata = 1 << 28
 
-// messageAt reads the metadata of the message at an offset. next is where the one after it starts; it is 0 at the end marker. An
-// end without a marker is io.EOF.
+// messageAt reads the metadata of the message at an offset. next is where the one after it starts; at the end marker the kind is 0
+// and next is where the marker ends. An end without a marker is io.EOF.
 func messageAt(r io.ReaderAt, offset, size int64) (m message, next int64, err error) {
 	var head [8]byte
 	if offset+4 > size {
@@ -83,7 +83,7 @@ func messageAt(r io.ReaderAt, offset, size int64) (m message, next int64, err er
 		length, prefix = int64(int32(binary.LittleEndian.Uint32(head[4:]))), 8
 	}
 	if length == 0 {
-		return m, 0, nil
+		return m, offset + prefix, nil
 	}
 	if length < 0 || length > largestMetadata || offset+prefix+length > size {
 		return m, 0, fmt.Errorf("a message at byte %d says that its metadata has %d bytes, %d are left", offset, length, max(size-offset-prefix, 0))
@@ -133,7 +133,9 @@ func scanStream(r io.ReaderAt, size int64) (rows int64, ended bool, err error) {
 			return rows, false, nil
 		case err != nil:
 			return rows, false, err
-		case next == 0:
+		case m.kind == 0 && next < size:
+			return rows, false, fmt.Errorf("%d bytes follow its end marker: streams cannot be put one after the other", size-next)
+		case m.kind == 0:
 			return rows, true, nil
 		case offset == 0 && m.kind != schemaMessage:
 			return rows, false, errors.New("its first message is not a schema")
@@ -198,7 +200,7 @@ func blocks(r io.ReaderAt, root flatTable, field int, kind uint8, size int64) ([
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("block %d: %w", i, err)
-		case next == 0 || m.kind != kind || next-offset-m.body != meta || m.body != body:
+		case m.kind != kind || next-offset-m.body != meta || m.body != body:
 			return nil, fmt.Errorf("block %d: the footer does not match the message at byte %d", i, offset)
 		}
 		rows[i] = m.rows

@@ -181,7 +181,7 @@ func (f *file) measure() error {
 func (f *file) with(do func(r *ipc.FileReader) error) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = fmt.Errorf("%s is broken: %v", f.path, x)
+			err = fmt.Errorf("%s is broken: its columns do not decode", f.path)
 		} else if err != nil && !errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("%s: %w", f.path, err)
 		}

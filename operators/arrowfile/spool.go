@@ -13,6 +13,7 @@ type spool struct {
 	dir   string
 	buf   bytes.Buffer
 	file  *os.File
+	gone  bool // the file has no name any more: nothing is left of it even when the process is killed
 	size  int64
 }
 
@@ -23,6 +24,7 @@ func (s *spool) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("keeping standard input in a temporary file: %w", err)
 		}
 		s.file = f
+		s.gone = os.Remove(f.Name()) == nil // where the system allows it while the file is open
 		if _, err := f.Write(s.buf.Bytes()); err != nil {
 			return 0, fmt.Errorf("keeping standard input in %s: %w", f.Name(), err)
 		}
@@ -52,5 +54,8 @@ func (s *spool) close() error {
 		return nil
 	}
 	s.file.Close()
+	if s.gone {
+		return nil
+	}
 	return os.Remove(s.file.Name())
 }

@@ -86,6 +86,8 @@ func (s *StreamSource) kind() error {
 		return errors.New("standard input has an Arrow IPC file: only a stream can be piped, give the file by its name")
 	case bytes.HasPrefix(head, []byte("PAR1")):
 		return errors.New("standard input has a Parquet file: only an Arrow IPC stream can be piped, give the file by its name")
+	case len(head) >= 4 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r > '~' }):
+		return errors.New("standard input has text, not an Arrow IPC stream: give a CSV file by its name")
 	}
 	return nil
 }
@@ -94,7 +96,7 @@ func (s *StreamSource) kind() error {
 func (s *StreamSource) readSchema() (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = fmt.Errorf("the Arrow stream on standard input is broken: %v", x)
+			err = errors.New("the Arrow stream on standard input is broken: its schema does not decode")
 		}
 	}()
 	r, err := ipc.NewReader(s.spool.reader())

@@ -19,8 +19,11 @@ type File struct {
 
 // Create starts a file that will be at path. The folder must exist; a folder at path is an error.
 func Create(path string) (*File, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("cannot write %s: it is a folder", path)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return nil, fmt.Errorf("cannot write %s: it is a folder", path)
+		}
+		return nil, fmt.Errorf("cannot write %s: it is not a regular file", path)
 	}
 	dir, name := filepath.Split(path)
 	if dir == "" {
@@ -39,6 +42,15 @@ func Create(path string) (*File, error) {
 			return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
 		}
 	}
+}
+
+// Write is an os.File's; its errors do not have the temporary name.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	if err != nil {
+		err = reason(err)
+	}
+	return n, err
 }
 
 // Path is where the file will be.

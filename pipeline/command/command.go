@@ -49,7 +49,9 @@ type Streams struct {
 
 // Main runs the command line of this process and gives its exit status.
 func Main(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A reader that has gone away is an error of the write to it, so that what was begun is cleaned up.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)

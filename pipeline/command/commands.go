@@ -48,13 +48,23 @@ outputs and ends with exit status 3. There are limits for
 	}
 }
 
+// readSome reads a file, up to a number of bytes: it may be a device that has no end.
+func readSome(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
 // specOf reads the spec that the command's only argument names.
 func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, error) {
 	if n := ctx.Args().Len(); n != 1 {
 		return nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
 	}
 	name := ctx.Args().First()
-	text, err := os.ReadFile(name)
+	text, err := readSome(name, schemas.MaxSpecSize+1)
 	if err != nil {
 		var at *fs.PathError
 		if errors.As(err, &at) {
