@@ -78,13 +78,13 @@ func policiesOf(key schemas.Key) []uniques.Policy {
 	return list
 }
 
-// openToLook opens the inputs of a spec that has a key and rows to choose, and no operator that measures.
-func openToLook(ctx context.Context, spec *schemas.Spec, options Options) (*job, error) {
+// openToLook opens the inputs of a spec that has a key and rows to choose, and no operator that measures but suda, which looks.
+func openToLook(ctx context.Context, spec *schemas.Spec, suda schemas.Suda, options Options) (*job, error) {
 	valid := *spec
 	if valid.Key == nil {
 		valid.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "any"}}}
 	}
-	valid.Operators = append(valid.Operators[:len(valid.Operators):len(valid.Operators)], schemas.Operator{Suda: &schemas.Suda{}})
+	valid.Operators = append(valid.Operators[:len(valid.Operators):len(valid.Operators)], schemas.Operator{Suda: &suda})
 	if err := valid.Validate(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/big"
 	"math/bits"
 	"slices"
 	"sync"
@@ -28,6 +29,9 @@ type Explanation struct {
 	Frequency int64     // records with the same key
 	MSUs      [][]int   // minimal sample uniques: positions of variables, by size, then key order
 	MaxSize   int       // largest size listed
+	ScoreName string    // the definition of Score, one of schemas.Scores
+	Score     float64   // SUDA score, of the minimal sample uniques listed
+	IS        float64   // intermediate SUDA metric, of the same
 	Distance  int       // variables in which the nearest other records differ
 	Near      []NearClass
 	NearMore  int   // nearest classes that are not in Near
@@ -44,10 +48,18 @@ type NearClass struct {
 // nearest is how many of the nearest classes an explanation lists.
 const nearest = 10
 
-// Explain finds the minimal sample uniques of one record of the spec's only input, of at most maxSize variables (0: any number),
-// and the records that differ from it in the fewest variables.
-func Explain(ctx context.Context, spec *schemas.Spec, row int64, maxSize int, options Options) (*Explanation, error) {
-	j, err := openToLook(ctx, spec, options)
+// Explain finds the minimal sample uniques of one record of the spec's only input, and the records that differ from it in the fewest
+// variables. Of suda the size limit and the score's definition matter.
+func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Suda, options Options) (*Explanation, error) {
+	if progress := options.Progress; progress != nil {
+		options.Progress = func(stage string, done, total int64) {
+			if stage == "writing" { // nothing is: the scan that would write finds the record
+				stage = "finding the record"
+			}
+			progress(stage, done, total)
+		}
+	}
+	j, err := openToLook(ctx, spec, suda, options)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +83,10 @@ func Explain(ctx context.Context, spec *schemas.Spec, row int64, maxSize int, op
 	for _, v := range spec.Key.Variables {
 		e.Variables = append(e.Variables, v.Name)
 	}
+	e.ScoreName = cmp.Or(suda.Score, schemas.ScoreLattice)
 	e.MaxSize = len(e.Variables)
-	if maxSize > 0 {
-		e.MaxSize = min(maxSize, e.MaxSize)
+	if suda.MaxSize > 0 {
+		e.MaxSize = min(suda.MaxSize, e.MaxSize)
 	}
 	if find.class < 0 {
 		return e, nil
@@ -105,18 +118,18 @@ func (e *Explanation) compare(ctx context.Context, t *contingency.Table, class i
 		for v := range other {
 			other[v] = t.Code(i, v)
 		}
-		agree, same, dropped := agreement(own, other, missing, policies)
-		switch {
-		case dropped:
+		search, whole, dropped := agreement(own, other, missing, policies)
+		if dropped {
 			continue
-		case same:
+		}
+		same := bits.OnesCount64(whole) == k
+		if same {
 			e.Frequency += t.Count(i)
+		} else {
+			near.add(i, other, whole)
 		}
 		if i != class {
-			agreements[agree] = struct{}{}
-			if !same {
-				near.add(i, other, agree)
-			}
+			agreements[search] = struct{}{}
 		}
 	}
 	near.finish()
@@ -130,33 +143,69 @@ func (e *Explanation) compare(ctx context.Context, t *contingency.Table, class i
 	for _, set := range sets {
 		e.MSUs = append(e.MSUs, positions(set))
 	}
+	e.Score, e.IS = score(e.ScoreName, k, e.MaxSize, e.MSUs)
 	return nil
 }
 
-// agreement is the set of variables on which a search takes two records for alike, and whether their whole keys are.
-func agreement(own, other, missing []uint32, policies []uniques.Policy) (agree uint64, same, dropped bool) {
-	same = true
+// agreement gives two sets of variables: those on which a search takes another record for like this one, and those on which their whole
+// keys are alike. The two differ where a missing value is ignored.
+func agreement(own, other, missing []uint32, policies []uniques.Policy) (search, whole uint64, dropped bool) {
 	for v := range own {
 		mine, theirs := own[v] == missing[v], other[v] == missing[v]
 		alike := own[v] == other[v]
+		found := alike
 		switch policies[v] {
 		case uniques.Wildcard:
 			alike = alike || mine || theirs
-			same = same && alike
+			found = alike
 		case uniques.Ignore:
-			same = same && alike
-			alike = alike || mine // no set with v can be a minimal sample unique of this record
+			// No set with v can be a minimal sample unique of a record that misses v, so v must not tell it from any other.
+			found = alike || mine
 		case uniques.Drop:
 			dropped = dropped || theirs
-			same = same && alike
-		default:
-			same = same && alike
 		}
 		if alike {
-			agree |= 1 << v
+			whole |= 1 << v
+		}
+		if found {
+			search |= 1 << v
 		}
 	}
-	return agree, same, dropped
+	return search, whole, dropped
+}
+
+// score sums the SUDA score and the intermediate SUDA metric over minimal sample uniques of a key of k variables, searched for up to
+// size limit. The formulas are those of package uniques, which scores all records at once.
+func score(definition string, k, limit int, sets [][]int) (score, is float64) {
+	factorial := func(n int) *big.Int { return new(big.Int).MulRange(1, int64(n)) }
+	for _, set := range sets {
+		s := len(set)
+		weight, one := new(big.Int), new(big.Int)
+		divisor := big.NewInt(1)
+		switch definition {
+		case schemas.ScoreFactorial:
+			weight = factorial(k - s)
+		case schemas.ScoreElliotLimited:
+			weight.SetInt64(1)
+			for i := s; i <= min(limit, k-1); i++ {
+				weight.Mul(weight, one.SetInt64(int64(k-i)))
+			}
+		default:
+			most := k
+			if definition == schemas.ScoreLatticeLimited {
+				most = limit
+			}
+			for i := 1; i <= most-s; i++ {
+				weight.Add(weight, one.Binomial(int64(k-s), int64(i)))
+			}
+			divisor.Binomial(int64(k), int64(s))
+		}
+		w, _ := new(big.Rat).SetFrac(weight, divisor).Float64()
+		m, _ := new(big.Float).SetInt(factorial(k - s)).Float64()
+		score += w
+		is += m
+	}
+	return score, is
 }
 
 // disagreements are the complements of the largest agreements: a set that meets those meets all.

@@ -63,7 +63,7 @@ func sinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operat
 	case out.kind == arrowKind:
 		return arrowfile.NewSink(src, out.paths, arrowfile.SinkOptions{})
 	case out.kind == csvKind:
-		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{})
+		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{OnlyListed: choosesColumns(s)})
 	}
 	return nil, fmt.Errorf("there is no writer for %q", out.kind)
 }

@@ -45,7 +45,7 @@ type KeyCount struct {
 
 // Inspect looks at the columns of a spec's source, or at its key if there is one. Of the operators only recode and select matter.
 func Inspect(ctx context.Context, spec *schemas.Spec, options Options) (*Inspection, error) {
-	j, err := openToLook(ctx, spec, options)
+	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Inspect(ctx context.Context, spec *schemas.Spec, options Options) (*Inspect
 // Count counts the key of a spec, and does no more: the time it takes is that of a counting scan. It gives the number of distinct keys
 // and of records.
 func Count(ctx context.Context, spec *schemas.Spec, options Options) (classes, records int64, err error) {
-	j, err := openToLook(ctx, spec, options)
+	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
 	if err != nil {
 		return 0, 0, err
 	}

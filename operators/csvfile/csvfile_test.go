@@ -98,3 +98,31 @@ func TestBrokenInputs(t *testing.T) {
 	_, err = chain.Run(t.Context(), s, nil, operators.Options{})
 	require.ErrorContains(t, err, `line 3, column "a": "x" is no int32`)
 }
+
+func TestInputsWithDifferentColumns(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+		return filepath.Join(dir, name)
+	}
+	a, b := write("a.csv", "z,k,x\n0,1,2\n"), write("b.csv", "k,y\n1,5\nu,6\n")
+	s, err := NewSource(t.Context(), []string{a, b}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 1, s.Schema().NumFields())
+	require.Equal(t, "utf8", s.Schema().Field(0).Type.String(), "1 and u are text")
+	require.ErrorContains(t, s.WhyNot("y"), "b.csv has a column \"y\"")
+	_, err = NewSink(s, []string{filepath.Join(dir, "one.csv")}, SinkOptions{})
+	require.ErrorContains(t, err, "different headers")
+	outputs := []string{filepath.Join(dir, "a.out.csv"), filepath.Join(dir, "b.out.csv")}
+	sink, err := NewSink(s, outputs, SinkOptions{})
+	require.NoError(t, err)
+	chain, err := operators.NewChain(s.Schema(), operators.Frequency{Key: key("k"), Shared: true})
+	require.NoError(t, err)
+	_, err = chain.Run(t.Context(), s, sink, operators.Options{})
+	require.NoError(t, err)
+	for i, want := range []string{"z,k,x,sample_frequency\n0,1,2,2\n", "k,y,sample_frequency\n1,5,2\nu,6,1\n"} {
+		got, err := os.ReadFile(outputs[i])
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+}

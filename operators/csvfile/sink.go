@@ -26,22 +26,32 @@ type Sink struct {
 	files   []*atomicfile.File
 	writers []*bufio.Writer
 	single  bool
+	listed  bool
 	parts   []operators.Part
 	out     []operators.Output
+	outs    [][]operators.Output // of each file: out, and the columns of its input that others have not
 	order   *operators.InOrder
 	comma   rune
 }
 
 // SinkOptions of a sink.
 type SinkOptions struct {
-	Delimiter rune // 0: the input's if it is CSV, else a comma
+	Delimiter  rune // 0: the input's if it is CSV, else a comma
+	OnlyListed bool // columns that not all inputs have do not pass
 }
 
 // NewSink writes to one path an input of the source, or to one path for all.
 func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, error) {
-	s := &Sink{single: len(outputs) == 1, comma: o.Delimiter}
+	s := &Sink{single: len(outputs) == 1, listed: o.OnlyListed, comma: o.Delimiter}
 	if c, ok := src.(*Source); ok {
 		s.source = c
+		if s.single && len(c.files) > 1 && len(c.whyNot) > 0 {
+			for _, f := range c.files[1:] {
+				if !slices.Equal(f.header, c.files[0].header) {
+					return nil, fmt.Errorf("%s and %s have different headers: write one output an input (name a folder), not one file", c.files[0].path, f.path)
+				}
+			}
+		}
 		if s.comma == 0 {
 			s.comma = c.o.Delimiter
 		}
@@ -66,9 +76,7 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 	s.parts, s.out = parts, out
 	s.order = operators.NewInOrder(waiting, s.write)
 	var reads []string
-	header := make([]string, 0, len(out))
 	for _, o := range out {
-		header = append(header, o.Field.Name)
 		if !o.Input {
 			continue
 		}
@@ -80,11 +88,36 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 		}
 	}
 	for i := range s.writers {
+		s.outs = append(s.outs, s.columns(i))
+		var header []string
+		for _, o := range s.outs[i] {
+			header = append(header, o.Field.Name)
+		}
 		if err := s.line(s.writers[i], header); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
 		}
 	}
 	return reads, nil
+}
+
+// columns are those of output i. A column of its input that other inputs have not stands behind the one that it stands behind there.
+func (s *Sink) columns(i int) []operators.Output {
+	if s.source == nil || s.listed || len(s.source.whyNot) == 0 {
+		return s.out
+	}
+	out := slices.Clone(s.out)
+	after := 0
+	for _, name := range s.source.files[i].header {
+		at := slices.IndexFunc(out, func(o operators.Output) bool { return o.Input && o.Field.Name == name })
+		if at < 0 && s.source.whyNot[name] != nil {
+			at = after
+			out = slices.Insert(out, at, operators.Output{Field: arrow.Field{Name: name, Type: arrow.BinaryTypes.String}, Input: true})
+		}
+		if at >= 0 {
+			after = at + 1
+		}
+	}
+	return out
 }
 
 func (s *Sink) line(w io.Writer, fields []string) error {
@@ -110,7 +143,10 @@ func (s *Sink) write(part int, item any) error {
 
 // Part is a Sink's.
 func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
-	p := &partWriter{ctx: ctx, sink: s, part: i}
+	p := &partWriter{ctx: ctx, sink: s, part: i, out: s.outs[0]}
+	if !s.single {
+		p.out = s.outs[s.parts[i].Input()]
+	}
 	if s.source == nil {
 		return p, nil
 	}
@@ -119,7 +155,7 @@ func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
 	if p.lines, p.input, err = f.open(s.source.o); err != nil {
 		return nil, err
 	}
-	for _, o := range s.out {
+	for _, o := range p.out {
 		if o.Input {
 			p.columns = append(p.columns, slices.Index(f.header, o.Field.Name))
 		}
@@ -131,6 +167,7 @@ type partWriter struct {
 	ctx     context.Context
 	sink    *Sink
 	part    int
+	out     []operators.Output
 	lines   *csv.Reader // of the input, if it is CSV
 	input   *os.File
 	columns []int
@@ -140,7 +177,7 @@ func (p *partWriter) Write(rows arrow.Record, added []arrow.Array, keep *operato
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Comma = p.sink.comma
-	fields := make([]string, len(p.sink.out))
+	fields := make([]string, len(p.out))
 	for r := range int(rows.NumRows()) {
 		var line []string
 		if p.lines != nil {
@@ -164,7 +201,7 @@ func (p *partWriter) Write(rows arrow.Record, added []arrow.Array, keep *operato
 // fields fills in the fields of row r.
 func (p *partWriter) fields(fields, line []string, r int, rows arrow.Record, added []arrow.Array) {
 	read, made := 0, 0
-	for i, o := range p.sink.out {
+	for i, o := range p.out {
 		var a arrow.Array
 		switch {
 		case o.Input && line != nil:

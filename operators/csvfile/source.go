@@ -29,10 +29,11 @@ type Options struct {
 	Delimiter rune              // 0 for a comma
 }
 
-// A Source reads CSV files with the same header; each file is a part. An empty field is null.
+// A Source reads CSV files; each is a part. Its columns are those that all files have. An empty field is null.
 type Source struct {
 	files  []*file
 	schema *arrow.Schema
+	whyNot map[string]error
 	o      Options
 }
 
@@ -41,6 +42,8 @@ type file struct {
 	input  int
 	header []string
 	rows   int64
+
+	guesses []*guess // of its columns
 }
 
 // NewSource reads the files once, to count their rows and infer the types of their columns.
@@ -51,19 +54,19 @@ func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) 
 	if o.Delimiter == 0 {
 		o.Delimiter = ','
 	}
-	s := &Source{o: o}
-	var guesses []*guess
+	s := &Source{o: o, whyNot: map[string]error{}}
+	guesses := map[string]*guess{} // by column, over all files
 	for i, path := range paths {
 		f := &file{path: path, input: i}
 		err := f.scan(o, func(line []string) error {
-			if guesses == nil {
-				guesses = newGuesses(f.header)
-			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if f.rows == 0 {
+				f.guesses = guessesOf(guesses, f.header)
+			}
 			for c, text := range line {
-				guesses[c].see(text)
+				f.guesses[c].see(text)
 			}
 			f.rows++
 			return nil
@@ -71,21 +74,36 @@ func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) 
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 && !slices.Equal(f.header, s.files[0].header) {
-			return nil, fmt.Errorf("%s and %s have different headers", s.files[0].path, path)
-		}
 		s.files = append(s.files, f)
 	}
-	if guesses == nil {
-		guesses = newGuesses(s.files[0].header)
-	}
-	fields, err := fields(s.files[0], guesses, o.Types)
+	fields, err := fields(s.files[0], guessesOf(guesses, s.files[0].header), o.Types)
 	if err != nil {
 		return nil, err
 	}
-	s.schema = arrow.NewSchema(fields, nil)
+	s.schema = arrow.NewSchema(s.common(fields), nil)
 	return s, nil
 }
+
+// common are the fields that all files have; whyNot says why others are not in the schema.
+func (s *Source) common(fields []arrow.Field) []arrow.Field {
+	first := s.files[0]
+	for _, f := range s.files[1:] {
+		for _, name := range f.header {
+			if !slices.Contains(first.header, name) {
+				s.whyNot[name] = fmt.Errorf("%s has a column %q, %s has not", f.path, name, first.path)
+			}
+		}
+		for _, name := range first.header {
+			if !slices.Contains(f.header, name) {
+				s.whyNot[name] = fmt.Errorf("%s has a column %q, %s has not", first.path, name, f.path)
+			}
+		}
+	}
+	return slices.DeleteFunc(fields, func(f arrow.Field) bool { return s.whyNot[f.Name] != nil })
+}
+
+// WhyNot tells why a column that some input has is not in the schema; nil if no input has it.
+func (s *Source) WhyNot(column string) error { return s.whyNot[column] }
 
 // fields gives each column its type.
 func fields(f *file, guesses []*guess, types map[string]string) ([]arrow.Field, error) {
@@ -256,7 +274,12 @@ func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Wa
 			return nil, fmt.Errorf("%s: there is no column %q", f.path, w.Name)
 		}
 		rd.columns = append(rd.columns, c)
-		fields = append(fields, p.source.schema.Field(c))
+		field, _ := p.source.schema.FieldsByName(w.Name)
+		if len(field) == 0 {
+			h.Close()
+			return nil, fmt.Errorf("%s: not all files have a column %q", f.path, w.Name)
+		}
+		fields = append(fields, field[0])
 	}
 	rd.builder = array.NewRecordBuilder(mem, arrow.NewSchema(fields, nil))
 	rd.references.Store(1)

@@ -24,10 +24,14 @@ func TypeNames() []string { return slices.Sorted(maps.Keys(typeNames)) }
 // numbers, else text.
 type guess struct{ seen, notWhole, notNumber bool }
 
-func newGuesses(header []string) []*guess {
+// guessesOf are the guesses of a file's columns; columns of the same name share one.
+func guessesOf(all map[string]*guess, header []string) []*guess {
 	g := make([]*guess, len(header))
-	for i := range g {
-		g[i] = &guess{}
+	for i, name := range header {
+		if all[name] == nil {
+			all[name] = &guess{}
+		}
+		g[i] = all[name]
 	}
 	return g
 }

@@ -73,13 +73,13 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 				_, err := c.Out.Write(spec.YAML())
 				return err
 			}
-			return c.execute(ctx, spec, true)
+			return c.execute(ctx, spec, false)
 		},
 	}
 }
 
-// execute runs a spec; with a table for people if that is asked for.
-func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, table bool) error {
+// execute runs a spec, and shows what came of it; with log lines of it too, if logged says so, where nobody looks on.
+func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) error {
 	if spec.Sink.Path == "-" && c.Screen {
 		return usage("standard output is a terminal and the output is an Arrow stream; pipe it to a program, or name an output file")
 	}
@@ -92,26 +92,33 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, table bool) erro
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.quiet:
-	case !table:
+	if logged && !c.Terminal {
 		for _, path := range outcome.Outputs {
 			c.logger.Info("written", "output", path)
 		}
 		c.logger.Info("done", "rows", outcome.Summary.Rows, "written", outcome.Written, "seconds", outcome.Summary.Run.ElapsedSeconds,
 			"peak_memory_bytes", outcome.Summary.Run.PeakMemoryBytes)
-	case spec.Sink.Path == "-" || spec.Summary == "-":
-		// Standard output is for the data.
-		c.Err.Write([]byte(reportText(spec, outcome)))
-	default:
-		if _, err := c.Out.Write([]byte(reportText(spec, outcome))); err != nil {
-			return fmt.Errorf("writing to standard output: %w", err)
-		}
+	}
+	if err := c.show(spec, outcome, logged); err != nil {
+		return err
 	}
 	if len(outcome.Breaches) > 0 {
 		return &limitError{outcome.Breaches}
 	}
 	return nil
+}
+
+// show writes the table for people. A batch's standard error is a log, so that a table goes there for those only who look on.
+func (c *console) show(spec *schemas.Spec, outcome *pipeline.Outcome, batch bool) error {
+	data := spec.Sink.Path == "-" || spec.Summary == "-"
+	switch {
+	case c.quiet || data && batch && !c.Terminal:
+		return nil
+	case data:
+		_, _ = c.Err.Write([]byte(reportText(spec, outcome))) // standard output is for the data
+		return nil
+	}
+	return c.print(reportText(spec, outcome))
 }
 
 // assessSpec makes the spec that the flags of assess say.

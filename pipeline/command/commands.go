@@ -43,7 +43,7 @@ outputs and ends with exit status 3. There are limits for
 			if err != nil {
 				return err
 			}
-			return c.execute(ctx, spec, false)
+			return c.execute(ctx, spec, true)
 		},
 	}
 }
@@ -148,12 +148,13 @@ func (c *console) explain() *cli.Command {
 		ArgsUsage: "FILE",
 		UsageText: "microrisk explain FILE --row N --key AGE,SEX,...",
 		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
-set of facts by which nobody else in the file is like it. Then the records that
-differ from it in the fewest key variables: making those variables coarser would
-hide it among them. Rows are numbered from 0.`,
+set of facts by which nobody else in the file is like it. Then its SUDA score,
+and the records that differ from it in the fewest key variables: making those
+variables coarser would hide it among them. Rows are numbered from 0.`,
 		Flags: append(keyFlags(),
 			&cli.Int64Flag{Name: "row", Value: -1, Usage: "number `N` of the record in the file, from 0"},
 			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
+			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
 		),
 		Action: func(ctx *cli.Context) error {
 			spec, err := keySpec(ctx)
@@ -172,7 +173,8 @@ hide it among them. Rows are numbered from 0.`,
 			if err != nil {
 				return err
 			}
-			explanation, err := pipeline.Explain(ctx.Context, spec, ctx.Int64("row"), ctx.Int("max-size"), o)
+			explanation, err := pipeline.Explain(ctx.Context, spec, ctx.Int64("row"),
+				schemas.Suda{MaxSize: ctx.Int("max-size"), Score: ctx.String("score")}, o)
 			if err != nil {
 				return err
 			}

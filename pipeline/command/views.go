@@ -108,6 +108,7 @@ func explanationText(e *pipeline.Explanation) string {
 		}
 		fmt.Fprintf(&b, "  %s\n", strings.Join(parts, ", "))
 	}
+	b.WriteString(scoreText(e))
 	b.WriteString(nearText(e))
 	return b.String()
 }
@@ -124,6 +125,14 @@ func verdict(e *pipeline.Explanation) string {
 		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
 	}
 	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
+}
+
+// scoreText is the record's score.
+func scoreText(e *pipeline.Explanation) string {
+	return "\n" + table("", [][]cell{
+		{left("SUDA score"), right(figure(e.Score)), left(e.ScoreName)},
+		{left("intermediate SUDA metric"), right(figure(e.IS)), left("")},
+	})
 }
 
 func valueText(value *string) string {
