@@ -68,7 +68,7 @@ func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Su
 		return nil, wrong(fmt.Errorf("a record is explained within one file; %d are named", n))
 	}
 	count := &counting{requests: keyRequest(*spec.Key), classes: true}
-	if j.chain, err = j.bind(append(operatorsOf(spec), count)...); err != nil {
+	if j.chain, err = j.bind(true, append(operatorsOf(spec), count)...); err != nil {
 		return nil, err
 	}
 	find := &rowSink{row: row, class: -1}
@@ -178,6 +178,7 @@ func agreement(own, other, missing []uint32, policies []uniques.Policy) (search,
 // size limit. The formulas are those of package uniques, which scores all records at once.
 func score(definition string, k, limit int, sets [][]int) (score, is float64) {
 	factorial := func(n int) *big.Int { return new(big.Int).MulRange(1, int64(n)) }
+	scores, metrics := new(big.Rat), new(big.Int)
 	for _, set := range sets {
 		s := len(set)
 		weight, one := new(big.Int), new(big.Int)
@@ -200,11 +201,11 @@ func score(definition string, k, limit int, sets [][]int) (score, is float64) {
 			}
 			divisor.Binomial(int64(k), int64(s))
 		}
-		w, _ := new(big.Rat).SetFrac(weight, divisor).Float64()
-		m, _ := new(big.Float).SetInt(factorial(k - s)).Float64()
-		score += w
-		is += m
+		scores.Add(scores, new(big.Rat).SetFrac(weight, divisor))
+		metrics.Add(metrics, factorial(k-s))
 	}
+	score, _ = scores.Float64()
+	is, _ = new(big.Float).SetInt(metrics).Float64()
 	return score, is
 }
 

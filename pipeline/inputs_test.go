@@ -101,14 +101,19 @@ func TestDestine(t *testing.T) {
 		"input":                  {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "./a.parquet"}, want: "the output ./a.parquet is the input a.parquet; give the output another name"},
 		"input by a link":        {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "link.parquet"}, want: "the output link.parquet is the input a.parquet; give the output another name"},
 		"folder of the inputs":   {source: []string{"a.parquet", "b.parquet"}, sink: schemas.Sink{Path: "."}, want: "the output a.parquet is the input a.parquet; give the output another name"},
-		"clash":                  {source: []string{"a.parquet", "other/a.parquet"}, sink: schemas.Sink{Path: "into/"}, want: "a.parquet and other/a.parquet would both be written to into/a.parquet; write them in separate runs, or to one file"},
+		"clash":                  {source: []string{"a.parquet", "other/a.parquet"}, sink: schemas.Sink{Path: "into/"}, want: "a.parquet and other/a.parquet would both be written to into/a.parquet; rename one of them, or write all to one file"},
+		"clash of partitions":    {source: []string{"hive"}, sink: schemas.Sink{Path: "into/"}, want: "into/year=2020/part=1/a.parquet into/year=2020/part=2/a.parquet parquet"},
+		"clash within one":       {source: []string{"hive/year=2020/part=1", "other/part=1"}, sink: schemas.Sink{Path: "into/"}, want: "into/year=2020/part=1/a.parquet into/part=1/a.parquet parquet"},
+		"clash all the same":     {source: []string{"deep/part=1", "other/part=1"}, sink: schemas.Sink{Path: "into/"}, want: "deep/part=1/a.parquet and other/part=1/a.parquet would both be written to into/part=1/a.parquet; rename one of them, or write all to one file"},
+		"no clash":               {source: []string{"a.parquet", "other/part=2"}, sink: schemas.Sink{Path: "into/"}, want: "into/a.parquet into/b.parquet parquet"},
 		"no folder":              {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "none/out.parquet"}, want: "cannot write none/out.parquet: the folder none does not exist; create it first"},
 		"file for a folder":      {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "b.parquet/out.parquet"}, want: "cannot write b.parquet/out.parquet: the folder b.parquet does not exist; create it first"},
 		"summary is the input":   {source: []string{"a.parquet"}, summary: "a.parquet", want: "the output a.parquet is the input a.parquet; give the output another name"},
 		"summary is a folder":    {source: []string{"a.parquet"}, summary: "into", want: "cannot write into: it is a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files(t, "a.parquet", "b.parquet", "other/a.parquet", "data/c.parquet", "into/x")
+			files(t, "a.parquet", "b.parquet", "other/a.parquet", "data/c.parquet", "into/x", "hive/year=2020/part=1/a.parquet", "hive/year=2020/part=2/a.parquet",
+				"other/part=1/a.parquet", "other/part=2/b.parquet", "deep/part=1/a.parquet")
 			require.NoError(t, os.MkdirAll("data", 0o777))
 			require.NoError(t, os.Symlink("a.parquet", "link.parquet"))
 			if name == "folder" {

@@ -58,7 +58,7 @@ func Inspect(ctx context.Context, spec *schemas.Spec, options Options) (*Inspect
 	if spec.Key != nil {
 		count.requests = keyRequest(*spec.Key)
 	}
-	if j.chain, err = j.bind(append(operatorsOf(spec), count)...); err != nil {
+	if j.chain, err = j.bind(true, append(operatorsOf(spec), count)...); err != nil {
 		return nil, err
 	}
 	report, err := j.chain.Run(ctx, j.source, nil, j.chainOptions())
@@ -83,7 +83,7 @@ func Count(ctx context.Context, spec *schemas.Spec, options Options) (classes, r
 	}
 	defer j.source.Close()
 	count := &counting{requests: keyRequest(*spec.Key)}
-	if j.chain, err = j.bind(append(operatorsOf(spec), count)...); err != nil {
+	if j.chain, err = j.bind(true, append(operatorsOf(spec), count)...); err != nil {
 		return 0, 0, err
 	}
 	if _, err = j.chain.Run(ctx, j.source, nil, j.chainOptions()); err != nil {

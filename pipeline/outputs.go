@@ -1,9 +1,12 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"microrisk/schemas"
@@ -11,9 +14,10 @@ import (
 
 // outputs are the files to be written: none, one for each input, or one for all.
 type outputs struct {
-	paths  []string
-	kind   string
-	stdout bool
+	paths   []string
+	kind    string
+	stdout  bool
+	folders []string // to be made for them, the outer ones first
 }
 
 // destine finds out where the rows of the inputs go, and that they can go there, before any work is done.
@@ -35,7 +39,7 @@ func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
 	if s.Summary != "" && s.Summary != "-" {
 		written = append(written[:len(written):len(written)], s.Summary)
 	}
-	return out, writable(written, in)
+	return out, writable(written, in, out.folders)
 }
 
 // files names the output files, by a folder for one output an input, or by a file.
@@ -64,19 +68,74 @@ func (out *outputs) files(path string, in *inputs) error {
 	if out.kind == "" {
 		out.kind = in.kind
 	}
+	return out.inFolder(path, in)
+}
+
+// inFolder names an output in a folder for each input. Inputs of the same name keep the NAME=value folders that they are in.
+func (out *outputs) inFolder(folder string, in *inputs) error {
+	names := make([]string, len(in.paths))
+	seen, clash := map[string]bool{}, false
+	for i, p := range in.paths {
+		names[i] = filepath.Base(p)
+		if kindOf(names[i]) != out.kind {
+			names[i] = strings.TrimSuffix(names[i], filepath.Ext(names[i])) + "." + out.kind
+		}
+		clash = clash || seen[names[i]]
+		seen[names[i]] = true
+	}
 	from := map[string]string{}
-	for _, p := range in.paths {
-		name := filepath.Base(p)
-		if kindOf(name) != out.kind {
-			name = strings.TrimSuffix(name, filepath.Ext(name)) + "." + out.kind
+	for i, p := range in.paths {
+		name := names[i]
+		if clash {
+			name = filepath.Join(partitionOf(p), name)
+			out.makeFolders(folder, filepath.Dir(name))
 		}
 		if other, clash := from[name]; clash {
-			return wrong(fmt.Errorf("%s and %s would both be written to %s; write them in separate runs, or to one file", other, p, filepath.Join(path, name)))
+			return wrong(fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, filepath.Join(folder, name)))
 		}
 		from[name] = p
-		out.paths = append(out.paths, filepath.Join(path, name))
+		out.paths = append(out.paths, filepath.Join(folder, name))
 	}
 	return nil
+}
+
+// makeFolders notes the folders on a way within a folder.
+func (out *outputs) makeFolders(folder, way string) {
+	if way == "." {
+		return
+	}
+	out.makeFolders(folder, filepath.Dir(way))
+	if f := filepath.Join(folder, way); !slices.Contains(out.folders, f) {
+		out.folders = append(out.folders, f)
+	}
+}
+
+// partitionOf has the folders named NAME=value that a file is in, "" for none.
+func partitionOf(path string) string {
+	way := ""
+	for dir := filepath.Dir(path); strings.Contains(filepath.Base(dir), "="); dir = filepath.Dir(dir) {
+		way = filepath.Join(filepath.Base(dir), way)
+	}
+	return way
+}
+
+// prepare makes the folders of the outputs. What it gives removes those that it made and nothing was put into.
+func (out *outputs) prepare() (tidy func(), err error) {
+	var made []string
+	tidy = func() {
+		for _, f := range slices.Backward(made) {
+			_ = os.Remove(f) // one with an output in it stays
+		}
+	}
+	for _, f := range out.folders {
+		if err := os.Mkdir(f, 0o777); err == nil {
+			made = append(made, f)
+		} else if !errors.Is(err, fs.ErrExist) {
+			tidy()
+			return nil, fmt.Errorf("cannot make the folder %s: %w", f, pathReason(err))
+		}
+	}
+	return tidy, nil
 }
 
 // resolved is a path by which two spellings of one place are the same: links of its folder are followed.
@@ -91,8 +150,8 @@ func resolved(p string) string {
 	return p
 }
 
-// writable refuses to write over an input, and in folders where nothing can be written.
-func writable(paths []string, in *inputs) error {
+// writable refuses to write over an input, and in folders where nothing can be written. Some folders will be made later.
+func writable(paths []string, in *inputs, later []string) error {
 	read := make([]os.FileInfo, len(in.paths))
 	for i, p := range in.paths {
 		if info, err := os.Stat(p); err == nil && !in.stdin {
@@ -120,6 +179,12 @@ func writable(paths []string, in *inputs) error {
 			}
 		}
 		dir := filepath.Dir(p)
+		for slices.Contains(later, dir) {
+			if _, err := os.Stat(dir); err == nil {
+				break
+			}
+			dir = filepath.Dir(dir)
+		}
 		if tried[dir] {
 			continue
 		}

@@ -12,7 +12,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -98,6 +97,11 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 	if err := j.verify(ctx); err != nil {
 		return nil, err
 	}
+	tidy, err := j.outputs.prepare()
+	if err != nil {
+		return nil, err
+	}
+	defer tidy()
 	sink, err := sinkTo(j.source, j.outputs, spec, j.options.Stdout)
 	if err != nil {
 		return nil, err
@@ -146,7 +150,7 @@ func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	if err != nil {
 		return nil, err
 	}
-	if j.chain, err = j.bind(operatorsOf(spec)...); err != nil {
+	if j.chain, err = j.bind(false, operatorsOf(spec)...); err != nil {
 		j.source.Close()
 		return nil, err
 	}
@@ -174,32 +178,13 @@ func openJob(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	return j, nil
 }
 
-// bind binds operators to the source, and explains unknown columns as well as it can.
-func (j *job) bind(list ...operators.Operator) (*operators.Chain, error) {
+// bind binds operators to the source. With look the spec's key is theirs.
+func (j *job) bind(look bool, list ...operators.Operator) (*operators.Chain, error) {
+	if err := j.checkColumns(look); err != nil {
+		return nil, err
+	}
 	chain, err := operators.NewChain(j.source.Schema(), list...)
-	if err == nil {
-		return chain, nil
-	}
-	var unknown *operators.UnknownColumnError
-	if !errors.As(err, &unknown) {
-		return nil, wrong(err)
-	}
-	if j.inputs.inFolderName(unknown.Column) {
-		return nil, wrong(fmt.Errorf("%s is in the names of folders (%s=...), which are not columns; write it into the files as a column", unknown.Column, unknown.Column))
-	}
-	if r, ok := j.source.(reasoner); ok {
-		if why := r.WhyNot(unknown.Column); why != nil {
-			return nil, wrong(fmt.Errorf("%s: the column %q cannot be used: %w", unknown.Operator, unknown.Column, why))
-		}
-	}
-	if unknown.Nearest == "" {
-		var names []string
-		for _, f := range j.source.Schema().Fields() {
-			names = append(names, f.Name)
-		}
-		unknown.Nearest = schemas.Nearest(unknown.Column, names)
-	}
-	return nil, wrong(err)
+	return chain, wrong(err)
 }
 
 // operatorsOf are the operators of a spec, in its order.

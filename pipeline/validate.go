@@ -10,17 +10,18 @@ import (
 
 // A Plan is what a spec would do.
 type Plan struct {
-	Inputs  []string
-	Outputs []string
-	Stages  []operators.Stage // scans that count
-	Scans   int               // all scans, the one that writes included
-	Added   []AddedColumn
-	Filters bool  // rows leave the output
-	Missing error // why the inputs could not be looked at; then the fields above are empty
+	Inputs   []string
+	Outputs  []string
+	Stages   []operators.Stage // scans that count
+	Scans    int               // all scans, the one that writes included
+	Added    []MadeColumn      // columns of the output with a name that the input does not have
+	Replaced []MadeColumn      // columns of the output in place of those of the same name that the input has
+	Filters  bool              // rows leave the output
+	Missing  error             // why the inputs could not be looked at; then the fields above are empty
 }
 
-// An AddedColumn is a column of the output that the input does not have.
-type AddedColumn struct{ Name, Type string }
+// A MadeColumn is a column of the output that does not come from the input.
+type MadeColumn struct{ Name, Type string }
 
 // Validate finds what is wrong with a spec. If its inputs exist, their columns are looked at, and the plan says what the run would
 // do; no rows are read.
@@ -55,8 +56,13 @@ func validateOpen(ctx context.Context, spec *schemas.Spec, options Options) (*Pl
 		p.Scans++
 	}
 	for _, o := range j.chain.Output() {
-		if !o.Input {
-			p.Added = append(p.Added, AddedColumn{o.Field.Name, typeName(o.Field.Type)})
+		made := MadeColumn{o.Field.Name, typeName(o.Field.Type)}
+		switch {
+		case o.Input:
+		case j.source.Schema().HasField(made.Name):
+			p.Replaced = append(p.Replaced, made)
+		default:
+			p.Added = append(p.Added, made)
 		}
 	}
 	return p, nil

@@ -1,8 +1,10 @@
 package schemas
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,11 +14,17 @@ import (
 // Decode reads a spec from YAML (or JSON, which is YAML) and validates it. name is the file's, for messages. The error is a
 // *SpecError with all that is wrong, each with its line and column.
 func Decode(name string, text []byte) (*Spec, error) {
+	s, _, err := DecodePlaces(name, text)
+	return s, err
+}
+
+// DecodePlaces is Decode, and remembers where in the text everything is.
+func DecodePlaces(name string, text []byte) (*Spec, *Places, error) {
 	root, problem := parse(text)
 	if problem != nil {
-		return nil, &SpecError{name, []Problem{*problem}}
+		return nil, nil, &SpecError{name, []Problem{*problem}}
 	}
-	d := &decoder{places: map[string]place{}}
+	d := &decoder{places: places{}}
 	s := &Spec{}
 	version := int64(-1)
 	d.mapping(root, "", "the spec", specFields(s, &version))
@@ -26,17 +34,35 @@ func Decode(name string, text []byte) (*Spec, error) {
 	case version != -1 && version != Version && !d.failed("version"):
 		d.problemAt("version", fmt.Sprintf("version %d is unknown; this program reads version %d", version, Version))
 	}
-	d.problems = append(d.problems, d.locate(s.problems(d.failed))...)
-	return s, asError(name, d.problems)
+	d.problems = append(d.problems, d.places.locate(s.problems(d.failed))...)
+	return s, &Places{name, d.places}, asError(name, d.problems)
+}
+
+// Places are where the values of a spec are in its text.
+type Places struct {
+	name   string // of the text
+	places places
+}
+
+// Locate gives the problems of a *SpecError that has no places their lines and columns. Other errors stay as they are.
+func (p *Places) Locate(err error) error {
+	var wrong *SpecError
+	if p == nil || !errors.As(err, &wrong) || wrong.Name != "" {
+		return err
+	}
+	return asError(p.name, p.places.locate(slices.Clone(wrong.Problems)))
 }
 
 // A place is a position in the spec's text.
 type place struct{ line, column int }
 
+// places of values, by their paths.
+type places map[string]place
+
 // A decoder turns nodes into values; what does not fit is a problem and the decoding goes on.
 type decoder struct {
-	places   map[string]place // of the values, by path
-	wrong    []string         // paths that could not be decoded
+	places   places   // of the values
+	wrong    []string // paths that could not be decoded
 	problems []Problem
 }
 
@@ -65,15 +91,15 @@ func within(path, outer string) bool {
 // problemAt notes what is wrong with a value that has been met.
 func (d *decoder) problemAt(path, message string) {
 	d.wrong = append(d.wrong, path)
-	d.problems = append(d.problems, d.locate([]Problem{{Path: path, Message: message}})...)
+	d.problems = append(d.problems, d.places.locate([]Problem{{Path: path, Message: message}})...)
 }
 
 // locate gives problems the place of their path, or of the nearest value around it.
-func (d *decoder) locate(problems []Problem) []Problem {
+func (l places) locate(problems []Problem) []Problem {
 	for i, p := range problems {
 		path := p.Path
 		for {
-			if at, ok := d.places[path]; ok {
+			if at, ok := l[path]; ok {
 				problems[i].Line, problems[i].Column = at.line, at.column
 				break
 			}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/csv"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"

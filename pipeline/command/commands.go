@@ -39,11 +39,11 @@ Paths are relative to the current folder. A run that breaches a limit writes its
 outputs and ends with exit status 3. There are limits for
 ` + wrap(strings.Join(schemas.LimitNames, ", "), 3),
 		Action: func(ctx *cli.Context) error {
-			spec, err := c.specOf(ctx)
+			spec, places, err := c.specOf(ctx)
 			if err != nil {
 				return err
 			}
-			return c.execute(ctx, spec, true)
+			return places.Locate(c.execute(ctx, spec, true))
 		},
 	}
 }
@@ -58,10 +58,10 @@ func readSome(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// specOf reads the spec that the command's only argument names.
-func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, error) {
+// specOf reads the spec that the command's only argument names, and remembers what is where in it.
+func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, error) {
 	if n := ctx.Args().Len(); n != 1 {
-		return nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
+		return nil, nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
 	}
 	name := ctx.Args().First()
 	text, err := readSome(name, schemas.MaxSpecSize+1)
@@ -70,9 +70,9 @@ func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, error) {
 		if errors.As(err, &at) {
 			err = at.Err
 		}
-		return nil, fmt.Errorf("cannot read the spec %s: %w", name, err)
+		return nil, nil, fmt.Errorf("cannot read the spec %s: %w", name, err)
 	}
-	return schemas.Decode(name, text)
+	return schemas.DecodePlaces(name, text)
 }
 
 func (c *console) validate() *cli.Command {
@@ -86,7 +86,7 @@ and column. If the inputs exist, their columns are compared with the spec, and
 the plan is shown: which tables are counted in which scan, and which columns are
 added. Exit status 2 if something is wrong.`,
 		Action: func(ctx *cli.Context) error {
-			spec, err := c.specOf(ctx)
+			spec, places, err := c.specOf(ctx)
 			if err != nil {
 				return err
 			}
@@ -96,7 +96,7 @@ added. Exit status 2 if something is wrong.`,
 			}
 			plan, err := pipeline.Validate(ctx.Context, spec, o)
 			if err != nil {
-				return err
+				return places.Locate(err)
 			}
 			return c.print(planText(plan))
 		},

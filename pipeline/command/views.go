@@ -30,14 +30,8 @@ func planText(p *pipeline.Plan) string {
 		}
 		fmt.Fprintf(&b, "  %d. %s\n", p.Scans, what)
 	}
-	if len(p.Added) > 0 {
-		b.WriteString("adds\n")
-		var rows [][]cell
-		for _, a := range p.Added {
-			rows = append(rows, []cell{left(a.Name), left(a.Type)})
-		}
-		b.WriteString(table("  ", rows))
-	}
+	b.WriteString(madeText("adds", p.Added))
+	b.WriteString(madeText("replaces", p.Replaced))
 	for i, o := range p.Outputs {
 		name := "         "
 		if i == 0 {
@@ -49,6 +43,18 @@ func planText(p *pipeline.Plan) string {
 		fmt.Fprintf(&b, "%s%s\n", name, printable(o))
 	}
 	return b.String()
+}
+
+// madeText lists columns that a spec makes.
+func madeText(what string, columns []pipeline.MadeColumn) string {
+	if len(columns) == 0 {
+		return ""
+	}
+	var rows [][]cell
+	for _, a := range columns {
+		rows = append(rows, []cell{left(a.Name), left(a.Type)})
+	}
+	return what + "\n" + table("  ", rows)
 }
 
 // inspectionText shows columns, or how a key singles records out.

@@ -1,0 +1,154 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/schemas"
+)
+
+// A columnCheck goes through a spec as its operators see the columns, and finds those that are not there: all of them, which binding
+// the operators one after the other would not.
+type columnCheck struct {
+	job      *job
+	visible  []string // names of columns, in order
+	seen     map[string]bool
+	problems []schemas.Problem
+}
+
+// checkColumns compares the names in a spec with the source's columns. The error is a *schemas.SpecError with all names that are unknown.
+// With look the key counts although no operator of the spec measures it.
+func (j *job) checkColumns(look bool) error {
+	c := &columnCheck{job: j, seen: map[string]bool{}}
+	for _, f := range j.source.Schema().Fields() {
+		c.add(f.Name)
+	}
+	s := j.spec
+	if s.Source.Table != "" {
+		c.count(s.Source.Count)
+	}
+	shared := sharedKey(s)
+	for i, o := range s.Operators {
+		path := fmt.Sprintf("operators[%d]", i)
+		for _, r := range o.Recode {
+			c.recode(path+".recode."+r.Name, r)
+		}
+		switch {
+		case o.Select != nil:
+			for k, name := range o.Select.Columns {
+				c.check(fmt.Sprintf("%s.select.columns[%d]", path, k), "select", name)
+			}
+			for _, row := range o.Select.Rows {
+				c.check(path+".select.rows."+row.Column, "select", row.Column)
+			}
+		case o.Suda != nil:
+			own := c.measure(path+".suda.key", o.Suda.ColumnPrefix(), o.Suda.Key)
+			if s.Sampling != nil && s.Sampling.Weight != "" {
+				c.check("sampling.weight", "the weight", s.Sampling.Weight)
+			}
+			for _, made := range schemas.SudaColumns(*o.Suda, i == shared, own) {
+				c.add(made.Name)
+			}
+		case o.Frequency != nil:
+			c.measure(path+".frequency.key", o.Frequency.ColumnPrefix(), o.Frequency.Key)
+			if i == shared {
+				c.add(schemas.Frequency)
+			} else {
+				c.add(schemas.Column(o.Frequency.ColumnPrefix(), schemas.Frequency))
+			}
+		}
+	}
+	if look && s.Key != nil {
+		c.measure("", "key", nil)
+	}
+	if len(c.problems) == 0 {
+		return nil
+	}
+	return &schemas.SpecError{Problems: c.problems}
+}
+
+func (c *columnCheck) add(name string) {
+	if !c.seen[name] {
+		c.seen[name] = true
+		c.visible = append(c.visible, name)
+	}
+}
+
+// check notes a problem if there is no column of this name.
+func (c *columnCheck) check(path, who, name string) {
+	if c.seen[name] {
+		return
+	}
+	for _, p := range c.problems {
+		if p.Path == path { // a key that several operators share
+			return
+		}
+	}
+	c.problems = append(c.problems, schemas.Problem{Path: path, Message: c.job.whyUnknown(who, name, c.visible)})
+}
+
+// recode checks what a column is made from, and lets what follows see it.
+func (c *columnCheck) recode(path string, r schemas.Recode) {
+	from := r.From
+	if from == "" {
+		from = r.Name
+	} else {
+		path += ".from"
+	}
+	c.check(path, "recode "+r.Name, from)
+	if r.Replace && from != r.Name {
+		delete(c.seen, from)
+		c.visible = slices.DeleteFunc(c.visible, func(name string) bool { return name == from })
+	}
+	c.add(r.Name)
+}
+
+// measure checks the key variables of an operator and gives their names.
+func (c *columnCheck) measure(path, who string, own *schemas.Key) []string {
+	key := own
+	if own == nil {
+		key, path = c.job.spec.Key, "key"
+	}
+	var names []string
+	for k, v := range key.Variables {
+		c.check(fmt.Sprintf("%s.variables[%d].name", path, k), who, v.Name)
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// count checks the column that says how many records a row of a table stands for.
+func (c *columnCheck) count(name string) {
+	const path = "source.count"
+	c.check(path, "the table's count", name)
+	fields, ok := c.job.source.Schema().FieldsByName(name)
+	if !ok {
+		return
+	}
+	t := fields[0].Type
+	if d, coded := t.(*arrow.DictionaryType); coded {
+		t = d.ValueType
+	}
+	if !arrow.IsInteger(t.ID()) {
+		c.problems = append(c.problems, schemas.Problem{Path: path, Message: fmt.Sprintf("the table's count %q is of type %s; it must be a column of whole numbers", name, typeName(fields[0].Type))})
+	}
+}
+
+// whyUnknown says that a column is not there, and why or what was meant.
+func (j *job) whyUnknown(who, column string, visible []string) string {
+	if j.inputs.inFolderName(column) {
+		return fmt.Sprintf("%s is in the names of folders (%s=...), which are not columns; write it into the files as a column", column, column)
+	}
+	if r, ok := j.source.(reasoner); ok {
+		if why := r.WhyNot(column); why != nil {
+			return fmt.Sprintf("%s: the column %q cannot be used: %v", who, column, why)
+		}
+	}
+	text := fmt.Sprintf("%s: there is no column %q", who, column)
+	if n := schemas.Nearest(column, visible); n != "" {
+		text += fmt.Sprintf("; did you mean %q?", n)
+	}
+	return text
+}
