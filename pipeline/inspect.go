@@ -1,8 +1,12 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -18,17 +22,49 @@ type Inspection struct {
 	Rows    int64 // of the inputs
 	Counted int64 // rows chosen
 	Columns []ColumnInspection
+	Values  []ColumnValues // of the columns that were asked for; then there are no Columns
 	Key     *KeyInspection // nil without a key
+}
+
+// A Look says what is looked at in inputs without a key.
+type Look struct {
+	MissingCodes []string // values that count as missing besides null, in all columns
+	Values       []string // columns whose categories are listed; none: all columns are described
 }
 
 // A ColumnInspection is what a column looks like.
 type ColumnInspection struct {
 	Name       string
 	Type       string
-	Countable  bool  // has equality: the fields below say something
-	Categories int64 // distinct values, missing not counted
-	Missing    int64 // records
+	Reason     string // why it has no categories, "" if it has
+	Categories int64  // distinct values, missing not counted
+	Missing    int64  // records; -1 if they were not counted
 }
+
+// Reasons why a column has no categories.
+const (
+	ReasonFloating = "floating point: a key variable only in bands"
+	ReasonNested   = "nested: no key variable"
+	ReasonType     = "values of this type are not compared"
+	ReasonTwice    = "the input has more than one column of this name"
+)
+
+// ColumnValues are the categories of a column.
+type ColumnValues struct {
+	Name     string
+	Values   []ValueCount // the most frequent ones first, equally frequent ones in the order of values, missing last
+	More     int64        // categories that are not in Values
+	MoreRows int64        // records in them
+}
+
+// A ValueCount is a category, nil for missing, and its records.
+type ValueCount struct {
+	Value *string
+	Count int64
+}
+
+// mostValues is how many categories of a column are listed.
+const mostValues = 50
 
 // A KeyInspection is how a key singles records out.
 type KeyInspection struct {
@@ -44,21 +80,24 @@ type KeyCount struct {
 }
 
 // Inspect looks at the columns of a spec's source, or at its key if there is one. Of the operators only recode and select matter.
-func Inspect(ctx context.Context, spec *schemas.Spec, options Options) (*Inspection, error) {
+func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options) (*Inspection, error) {
 	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
 	if err != nil {
 		return nil, err
 	}
 	defer j.source.Close()
-	var columns []arrow.Field
-	count := &counting{requests: func(in *arrow.Schema) ([]contingency.Request, error) {
-		columns = in.Fields()
-		return columnRequests(in), nil
-	}}
+	list := operatorsOf(spec)
+	columns := &columnTables{look: look}
+	count := &counting{requests: columns.requests}
 	if spec.Key != nil {
 		count.requests = keyRequest(*spec.Key)
+	} else {
+		if err := j.checkValues(look.Values); err != nil {
+			return nil, err
+		}
+		list = append(list, columns.presence(j.source.Schema())...)
 	}
-	if j.chain, err = j.bind(true, append(operatorsOf(spec), count)...); err != nil {
+	if j.chain, err = j.bind(true, append(list, count)...); err != nil {
 		return nil, err
 	}
 	report, err := j.chain.Run(ctx, j.source, nil, j.chainOptions())
@@ -66,12 +105,36 @@ func Inspect(ctx context.Context, spec *schemas.Spec, options Options) (*Inspect
 		return nil, err
 	}
 	inspection := &Inspection{Inputs: j.source.Inputs(), Rows: report.Rows, Counted: count.tables[0].Records()}
-	if spec.Key != nil {
+	switch {
+	case spec.Key != nil:
 		inspection.Key, err = inspectKey(ctx, *spec.Key, count.tables[0], j.options)
-		return inspection, err
+	case len(look.Values) > 0:
+		for _, t := range count.tables[1:] {
+			inspection.Values = append(inspection.Values, valuesOf(t))
+		}
+	default:
+		inspection.Columns = columns.describe(count.tables[1:])
 	}
-	inspection.Columns = inspectColumns(columns, count.tables[1:])
-	return inspection, nil
+	return inspection, err
+}
+
+// checkValues finds columns whose categories cannot be listed.
+func (j *job) checkValues(names []string) error {
+	schema := j.source.Schema()
+	var known []string
+	for _, f := range schema.Fields() {
+		known = append(known, f.Name)
+	}
+	var problems []error
+	for _, name := range names {
+		fields, ok := schema.FieldsByName(name)
+		if !ok {
+			problems = append(problems, errors.New(j.whyUnknown("values", name, known)))
+		} else if why := reason(schema, fields[0]); why != "" {
+			problems = append(problems, fmt.Errorf("values: the column %q of type %s has no categories: %s", name, typeName(fields[0].Type), why))
+		}
+	}
+	return wrong(errors.Join(problems...))
 }
 
 // Count counts the key of a spec, and does no more: the time it takes is that of a counting scan. It gives the number of distinct keys
@@ -92,43 +155,120 @@ func Count(ctx context.Context, spec *schemas.Spec, options Options) (classes, r
 	return int64(count.tables[0].Classes()), count.tables[0].Records(), nil
 }
 
-// columnRequests asks for the number of records, and a table for each column that can be counted.
-func columnRequests(in *arrow.Schema) []contingency.Request {
-	requests := []contingency.Request{{}}
+// columnTables are the tables that describe columns: the number of records, then a table of each column that can be counted. Of a
+// floating-point column it is counted whether there is a value.
+type columnTables struct {
+	look   Look
+	schema *arrow.Schema
+	fields []arrow.Field
+}
+
+// present starts the name of a column that says whether another has a value; no spec that is made of flags has such a name.
+const present = "\x00present "
+
+// presence makes columns that say whether the floating-point columns have values.
+func (c *columnTables) presence(in *arrow.Schema) []operators.Operator {
+	var list []operators.Operator
+	hide, yes := false, "yes"
+	codes := map[string]string{}
+	for _, code := range c.look.MissingCodes {
+		codes[code] = ""
+	}
 	for _, f := range in.Fields() {
-		if countable(in, f) {
-			requests = append(requests, contingency.Request{Keys: []contingency.Key{{Name: f.Name}}})
+		if len(c.look.Values) == 0 && reason(in, f) == ReasonFloating {
+			list = append(list, operators.Recode{Config: schemas.Recode{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}})
 		}
 	}
-	return requests
+	return list
 }
 
-// countable columns have equality, and a name of their own.
-func countable(in *arrow.Schema, f arrow.Field) bool {
-	return operators.HasEquality(f.Type) && len(in.FieldIndices(f.Name)) == 1
+func (c *columnTables) requests(in *arrow.Schema) ([]contingency.Request, error) {
+	codes := slices.Compact(slices.Sorted(slices.Values(c.look.MissingCodes)))
+	requests := []contingency.Request{{}}
+	ask := func(name string) {
+		requests = append(requests, contingency.Request{Keys: []contingency.Key{{Name: name, MissingCodes: codes}}})
+	}
+	c.schema = in
+	for _, name := range c.look.Values {
+		ask(name)
+	}
+	if len(c.look.Values) > 0 {
+		return requests, nil
+	}
+	for _, f := range in.Fields() {
+		if strings.HasPrefix(f.Name, present) {
+			continue
+		}
+		c.fields = append(c.fields, f)
+		switch reason(in, f) {
+		case "":
+			ask(f.Name)
+		case ReasonFloating:
+			ask(present + f.Name)
+		}
+	}
+	return requests, nil
 }
 
-func inspectColumns(fields []arrow.Field, tables []*contingency.Table) []ColumnInspection {
-	schema := arrow.NewSchema(fields, nil)
-	columns := make([]ColumnInspection, len(fields))
+// reason says why a column has no categories, "" if it has.
+func reason(in *arrow.Schema, f arrow.Field) string {
+	t := f.Type
+	if d, coded := t.(*arrow.DictionaryType); coded {
+		t = d.ValueType
+	}
+	switch {
+	case len(in.FieldIndices(f.Name)) > 1:
+		return ReasonTwice
+	case operators.HasEquality(f.Type):
+		return ""
+	case arrow.IsFloating(t.ID()):
+		return ReasonFloating
+	case arrow.IsNested(t.ID()):
+		return ReasonNested
+	}
+	return ReasonType
+}
+
+func (c *columnTables) describe(tables []*contingency.Table) []ColumnInspection {
+	columns := make([]ColumnInspection, len(c.fields))
 	next := 0
-	for i, f := range fields {
-		columns[i] = ColumnInspection{Name: f.Name, Type: typeName(f.Type)}
-		if !countable(schema, f) {
+	for i, f := range c.fields {
+		columns[i] = ColumnInspection{Name: f.Name, Type: typeName(f.Type), Reason: reason(c.schema, f), Missing: -1}
+		if why := columns[i].Reason; why != "" && why != ReasonFloating {
 			continue
 		}
 		t := tables[next]
 		next++
-		columns[i].Countable = true
+		columns[i].Missing = 0
 		for class := range t.Classes() {
 			if t.Code(class, 0) == t.Variables[0].Missing() {
 				columns[i].Missing += t.Count(class)
-			} else {
+			} else if columns[i].Reason == "" {
 				columns[i].Categories++
 			}
 		}
 	}
 	return columns
+}
+
+// valuesOf lists the categories of a table of one column.
+func valuesOf(t *contingency.Table) ColumnValues {
+	v := ColumnValues{Name: t.Variables[0].Name}
+	var missing []ValueCount
+	for class := range t.Classes() {
+		if one := (ValueCount{category(t.Variables[0], t.Code(class, 0)), t.Count(class)}); one.Value == nil {
+			missing = append(missing, one)
+		} else {
+			v.Values = append(v.Values, one)
+		}
+	}
+	slices.SortStableFunc(v.Values, func(a, b ValueCount) int { return cmp.Compare(b.Count, a.Count) })
+	for _, one := range v.Values[min(mostValues, len(v.Values)):] {
+		v.More++
+		v.MoreRows += one.Count
+	}
+	v.Values = append(v.Values[:min(mostValues, len(v.Values))], missing...)
+	return v
 }
 
 // typeName is a type as a person would write it.

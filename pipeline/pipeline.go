@@ -12,6 +12,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -184,6 +185,9 @@ func (j *job) bind(look bool, list ...operators.Operator) (*operators.Chain, err
 		return nil, err
 	}
 	chain, err := operators.NewChain(j.source.Schema(), list...)
+	if err != nil && strings.Contains(err.Error(), "\n") {
+		err = errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) // both ends of a range
+	}
 	return chain, wrong(err)
 }
 

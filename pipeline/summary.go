@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"microrisk/operators"
@@ -143,12 +144,16 @@ func (b Breach) String() string {
 	if b.Operator != "" {
 		of = " of " + b.Operator
 	}
-	return fmt.Sprintf("limit breached: %s%s is %s, at most %s is allowed", b.Limit, of, plainNumber(b.Value), plainNumber(b.Allowed))
+	return fmt.Sprintf("limit breached: %s%s is %s, at most %s is allowed", b.Limit, of, plainNumber(b.Value), strconv.FormatFloat(b.Allowed, 'f', -1, 64))
 }
 
 func plainNumber(v float64) string {
 	if v == float64(int64(v)) {
 		return fmt.Sprint(int64(v))
 	}
-	return fmt.Sprintf("%.6g", v)
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		short = v
+	}
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }

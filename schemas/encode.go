@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -277,6 +278,9 @@ func scalarYAML(value any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
+		if size := math.Abs(v); size >= 1e-9 && size < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case string:
 		if plain.MatchString(v) && !reserved.MatchString(v) && !strings.HasPrefix(v, "...") {

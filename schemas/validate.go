@@ -109,6 +109,10 @@ func (v *validator) limits(s *Spec) {
 		case len(s.Operators) > 0 && !searched && !(counted && slices.Contains(ofTable, name)):
 			v.add(path, "the limit %s is compared with a figure of suda; add suda to operators", name)
 		case name == LimitDIS && searched && !dis:
+			if s.Sampling != nil {
+				v.add(path, "there is no DIS with a threshold above 1 to compare the limit with; leave the limit or the threshold out")
+				continue
+			}
 			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
 		case name == LimitMaxScore && s.Sink.Path == "":
 			v.add(path, "the limit %s is compared while records are written; add a sink", name)

@@ -52,7 +52,7 @@ func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *Stre
 	}
 	rows, ended, err := scanStream(s.spool.reader(), s.spool.size)
 	if err != nil {
-		return nil, fmt.Errorf("the Arrow stream on standard input is broken: %w", err)
+		return nil, fmt.Errorf("standard input is no Arrow IPC stream, or a broken one: %w (a CSV or Parquet file is given by its name)", err)
 	}
 	s.rows = rows
 	if err := s.readSchema(); err != nil {

@@ -17,6 +17,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	var command *cli.Command
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
+		if command == nil && arg == "--version" {
+			arg = "version"
+		}
 		switch {
 		case arg == "--":
 			rest = append(rest, args[i+1:]...)

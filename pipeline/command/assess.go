@@ -47,7 +47,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
 			&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
 			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk: suda, frequency (sample frequencies only, for files too large to search; default: suda)"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file, folder for several inputs, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
 			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
@@ -247,7 +247,9 @@ func bandsOf(list []string, key *schemas.Key) ([]schemas.Recode, error) {
 			return nil, usage("--band %q is no band; write the column and the width, such as AGE=5", text)
 		case !(w > 0):
 			return nil, usage("--band %s: the width is %v; it must be above 0", text, w)
-		case key == nil || !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == column }):
+		case key == nil:
+			return nil, usage("--band %s: bands are of key variables; there is no --key", text)
+		case !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == column }):
 			return nil, usage("--band %s: %s is not in the key", text, column)
 		case slices.ContainsFunc(recodes, func(r schemas.Recode) bool { return r.Name == column }):
 			return nil, usage("--band names %s twice", column)
@@ -272,8 +274,8 @@ func words(flag string, lists []string) ([]string, error) {
 			return nil, usage("--%s %q is no list of names separated by commas", flag, list)
 		}
 		for _, f := range fields {
-			if f == "" && flag == "key" {
-				return nil, usage("--key %q has an empty name between its commas", list)
+			if f == "" && (flag == "key" || flag == "values") {
+				return nil, usage("--%s %q has an empty name between its commas", flag, list)
 			}
 			all = append(all, f)
 		}
@@ -386,7 +388,7 @@ func limitsOf(list []string) (map[string]float64, error) {
 // defaultOutput names the output after the only input.
 func defaultOutput(inputs []string) (string, error) {
 	if len(inputs) != 1 || strings.ContainsAny(inputs[0], "*?[") {
-		return "", usage("several inputs need an output folder: --out FOLDER")
+		return "", usage("several inputs need an output: --out FOLDER for one file an input, or --out FILE for one of all if their columns are identical")
 	}
 	if inputs[0] == "-" {
 		return "-", nil

@@ -150,6 +150,91 @@ func TestInspect(t *testing.T) {
 	golden(t, "inspect_key.txt", r.out)
 }
 
+func TestInspectValues(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "inspect", "people.csv", "--values", "job,part", "--missing-codes", "clerk")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "inspect_values.txt", r.out)
+
+	var text strings.Builder
+	text.WriteString("n,x\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d,%g\n%d,\n", i, 0.5+float64(i), i/30)
+	}
+	text.WriteString(",7.5\n")
+	require.NoError(t, os.WriteFile("many.csv", []byte(text.String()), 0o666))
+	r = microrisk(t, "inspect", "many.csv", "--values", "n", "--quiet")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.True(t, strings.HasPrefix(r.out, "many.csv: 121 rows\n\n  records  n\n       31  0\n       31  1\n        1  2\n"), r.out)
+	require.True(t, strings.HasSuffix(r.out, "        1  49\n       10  (10 more categories)\n        1  (missing)\n"), r.out)
+	r = microrisk(t, "inspect", "many.csv", "--missing-codes", "1.5,1", "--quiet")
+	require.Equal(t, ExitDone, r.status, r.err)
+	golden(t, "inspect_floating.txt", r.out)
+}
+
+// What people read of a run is there for both ways to run, where the data is not.
+func TestRunShowsTheTable(t *testing.T) {
+	folder(t)
+	flags := []string{"assess", "people.csv", "--key", key, "--fraction", "0.1", "--out", "risk.csv"}
+	assess := microrisk(t, flags...)
+	require.Equal(t, ExitDone, assess.status, assess.err)
+	spec := microrisk(t, append(flags, "--print-spec")...).out
+	require.NoError(t, os.WriteFile("spec.yaml", []byte(spec), 0o666))
+	r := microrisk(t, "run", "spec.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Equal(t, assess.out, r.out)
+	require.Contains(t, r.err, "msg=written output=risk.csv")
+	require.Equal(t, result{}, microrisk(t, "run", "spec.yaml", "--quiet"))
+	require.NoError(t, os.WriteFile("stream.yaml", []byte(strings.ReplaceAll(spec, "risk.csv", "-")), 0o666))
+	r = microrisk(t, "run", "stream.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.NotContains(t, r.out+r.err, "riskiest")
+}
+
+// All names that the data does not have are reported, each where the spec has it.
+func TestUnknownColumnsOfASpec(t *testing.T) {
+	folder(t)
+	require.NoError(t, os.WriteFile("bad.yaml", []byte(`version: 1
+source: {table: people.csv, count: sex}
+sampling: {weight: wgt}
+key:
+  variables: [age, jobb, {name: regon}, JOB]
+operators:
+  - recode:
+      JOB: {from: jb, map: {nurse: n}}
+      sex: {map: {F: f}, replace: true}
+  - select: {rows: {prt: [train]}, columns: [age, ages]}
+  - suda: {key: {variables: [sex, suda_score]}}
+  - frequency
+sink: {path: risk.csv}
+`), 0o666))
+	want := `microrisk: bad.yaml:2:29: the table's count "sex" is of type string; it must be a column of whole numbers
+microrisk: bad.yaml:3:12: the weight: there is no column "wgt"
+microrisk: bad.yaml:5:20: frequency: there is no column "jobb"; did you mean "job"?
+microrisk: bad.yaml:5:27: frequency: there is no column "regon"; did you mean "region"?
+microrisk: bad.yaml:8:13: recode JOB: there is no column "jb"; did you mean "job"?
+microrisk: bad.yaml:10:21: select: there is no column "prt"; did you mean "part"?
+microrisk: bad.yaml:10:51: select: there is no column "ages"; did you mean "age"?
+microrisk: bad.yaml:11:35: suda: there is no column "suda_score"
+`
+	for _, command := range []string{"validate", "run"} {
+		r := microrisk(t, command, "bad.yaml", "--quiet")
+		require.Equal(t, result{ExitWrong, "", want}, r)
+	}
+	require.NoError(t, os.WriteFile("good.yaml", []byte(`version: 1
+source: {table: people.csv, count: id}
+key: {variables: [age, job]}
+operators:
+  - recode: {job: {map: {nurse: n}, replace: true}}
+  - frequency
+sink: {path: risk.csv}
+`), 0o666))
+	r := microrisk(t, "validate", "good.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "adds\n  sample_frequency  int64\nreplaces\n  job  string\n")
+	require.Equal(t, ExitDone, microrisk(t, "run", "good.yaml", "--quiet").status)
+}
+
 func TestExplain(t *testing.T) {
 	folder(t)
 	for name, args := range map[string][]string{
@@ -195,6 +280,22 @@ func TestFolders(t *testing.T) {
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.FileExists(t, "out/a.csv")
 	require.FileExists(t, "out/b.csv")
+
+	require.NoError(t, os.MkdirAll("in/year=2021/part=1", 0o777))
+	require.NoError(t, os.WriteFile("in/year=2021/part=1/b.csv", text, 0o666))
+	require.NoError(t, os.Mkdir("tidy", 0o777))
+	r = microrisk(t, "assess", "in", "--key", key, "--out", "tidy", "--population-size", "3")
+	require.Equal(t, ExitFailed, r.status, r.out)
+	left, err := os.ReadDir("tidy")
+	require.NoError(t, err)
+	require.Empty(t, left)
+	for range 2 {
+		r = microrisk(t, "assess", "in", "--key", key, "--out", "tidy")
+		require.Equal(t, ExitDone, r.status, r.err)
+		for _, name := range []string{"a.csv", "year=2020/b.csv", "year=2021/part=1/b.csv"} {
+			require.FileExists(t, "tidy/"+name)
+		}
+	}
 	r = microrisk(t, "assess", "in", "--key", "age,year", "--out", "out")
 	require.Equal(t, ExitWrong, r.status)
 	require.Equal(t, "microrisk: year is in the names of folders (year=...), which are not columns; write it into the files as a column\n", r.err)
@@ -249,6 +350,15 @@ func TestWrong(t *testing.T) {
 		"limit":           {with("--limit", "dsi=1"), ExitWrong, `limit "dsi" is unknown; did you mean dis?`},
 		"size":            {with("--memory", "lots"), ExitWrong, `"lots" is no size`},
 		"policy":          {with("--missing", "wildcrd"), ExitWrong, "did you mean wildcard?"},
+		"DIS, threshold":  {with("--limit", "dis=0.1", "--threshold", "2", "--fraction", "0.1"), ExitWrong, "there is no DIS with a threshold above 1"},
+		"range":           {with("--select", "age=a..b"), ExitWrong, "\"a\" is no number; \"b\" is no number\n"},
+		"weight":          {with("--weight", "nosuch"), ExitWrong, "the weight: there is no column \"nosuch\""},
+		"small limit":     {[]string{"assess", "people.csv", "--key", key, "--fraction", "0.1", "--limit", "dis=0.00001", "--out", "-", "--quiet"}, ExitLimit, "is 0.181818, at most 0.00001 is allowed"},
+		"several outputs": {[]string{"assess", "people.csv", "b.csv", "--key", key}, ExitWrong, "--out FILE for one of all if their columns are identical"},
+		"no key, missing": {[]string{"inspect", "people.csv", "--missing", "drop"}, ExitWrong, "there is no --key"},
+		"no key, band":    {[]string{"inspect", "people.csv", "--band", "age=5"}, ExitWrong, "there is no --key"},
+		"values and key":  {[]string{"inspect", "people.csv", "--values", "age", "--key", "age"}, ExitWrong, "give one of them"},
+		"values of none":  {[]string{"inspect", "people.csv", "--values", "agee"}, ExitWrong, "there is no column \"agee\"; did you mean \"age\"?"},
 		"no row":          {[]string{"explain", "people.csv", "--key", key, "--row", "12"}, ExitWrong, "there is no row 12; people.csv has 12 rows"},
 		"spec":            {[]string{"validate", "bad.yaml"}, ExitWrong, "microrisk: bad.yaml:3:24: key variable age is named twice; each counts once\nmicrorisk: bad.yaml:4:13:"},
 		"no spec":         {[]string{"run", "none.yaml"}, ExitFailed, "cannot read the spec none.yaml: no such file or directory"},
@@ -258,7 +368,7 @@ func TestWrong(t *testing.T) {
 			require.Equal(t, c.status, r.status, r.err)
 			require.Contains(t, r.err, c.text)
 			require.True(t, strings.HasPrefix(r.err, "microrisk: ") || strings.HasPrefix(r.err, "time="), r.err)
-			require.Empty(t, r.out)
+			require.True(t, r.out == "" || c.status == ExitLimit, r.out)
 			require.NoFileExists(t, "x.csv")
 		})
 	}
@@ -315,4 +425,5 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	require.Contains(t, microrisk(t, "version").out, "microrisk ")
+	require.Equal(t, microrisk(t, "version"), microrisk(t, "--version"))
 }

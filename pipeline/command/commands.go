@@ -117,14 +117,21 @@ func (c *console) inspect() *cli.Command {
 		Name:      "inspect",
 		Usage:     "show the columns of a file and how unique its records are",
 		ArgsUsage: "FILE...",
-		UsageText: "microrisk inspect FILE... [--key AGE,SEX,...]",
+		UsageText: "microrisk inspect FILE... [--values COLUMN,... | --key AGE,SEX,...]",
 		Description: `Without a key: each column's type, number of categories, and missing values.
+With --values: the categories of these columns and their numbers of records.
 With --key: the sample uniques of the key, and of the key without each of its
 variables in turn: the variable whose absence leaves the fewest is the one that
 does most to single records out.`,
-		Flags: keyFlags(),
+		Flags: append(keyFlags(),
+			&cli.StringSliceFlag{Name: "values", Usage: "list the categories of these `COLUMNS`, separated by commas; may be repeated"},
+		),
 		Action: func(ctx *cli.Context) error {
 			spec, err := keySpec(ctx)
+			if err != nil {
+				return err
+			}
+			look, err := lookOf(ctx, spec.Key != nil)
 			if err != nil {
 				return err
 			}
@@ -132,13 +139,30 @@ does most to single records out.`,
 			if err != nil {
 				return err
 			}
-			inspection, err := pipeline.Inspect(ctx.Context, spec, o)
+			inspection, err := pipeline.Inspect(ctx.Context, spec, look, o)
 			if err != nil {
 				return err
 			}
 			return c.print(inspectionText(inspection))
 		},
 	}
+}
+
+// lookOf is what inspect shows when there is no key.
+func lookOf(ctx *cli.Context, key bool) (look pipeline.Look, err error) {
+	if look.Values, err = words("values", ctx.StringSlice("values")); err != nil {
+		return look, err
+	}
+	switch {
+	case key && look.Values != nil:
+		return look, usage("--values lists the categories of columns, --key shows how a key singles records out; give one of them")
+	case key:
+		return look, nil
+	case ctx.IsSet("missing"):
+		return look, usage("--missing says what a missing value of a key variable means; there is no --key")
+	}
+	look.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes"))
+	return look, err
 }
 
 func (c *console) explain() *cli.Command {

@@ -141,14 +141,26 @@ func figures(list []float64) []string {
 	return out
 }
 
-// percent writes a part of a hundred.
-func percent(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + " %" }
+// percent writes a part of a hundred: what is there is never none, and what is not all is never all.
+func percent(x float64) string {
+	switch {
+	case x > 0 && x < 0.05:
+		return "<0.1 %"
+	case x < 100-1e-9 && x >= 99.95: // a share that is 100 may be off by its last digits
+		return ">99.9 %"
+	}
+	return strconv.FormatFloat(x, 'f', 1, 64) + " %"
+}
 
 func partOf(n, of int64) string {
 	if of == 0 {
 		return percent(0)
 	}
-	return percent(100 * float64(n) / float64(of))
+	text := percent(100 * (float64(n) / float64(of)))
+	if n < of && text == percent(100) {
+		return percent(99.99)
+	}
+	return text
 }
 
 // plural is a counted noun.

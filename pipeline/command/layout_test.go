@@ -24,6 +24,34 @@ func TestNumbers(t *testing.T) {
 	require.Equal(t, []string{"4", "3"}, figures([]float64{4, 3}))
 }
 
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		n, of int64
+		want  string
+	}{{0, 0, "0.0 %"}, {0, 10, "0.0 %"}, {1, 3000, "<0.1 %"}, {1, 1000, "0.1 %"}, {1, 3, "33.3 %"}, {9994, 10000, "99.9 %"}, {9996, 10000, ">99.9 %"},
+		{1<<62 - 1, 1 << 62, ">99.9 %"}, {7, 7, "100.0 %"}, {1, 1 << 62, "<0.1 %"}} {
+		require.Equal(t, c.want, partOf(c.n, c.of), "%d of %d", c.n, c.of)
+	}
+	require.Equal(t, "100.0 %", percent(99.99999999999))
+}
+
+func TestInputName(t *testing.T) {
+	long := strings.Repeat("household_", 12)
+	require.Equal(t, "a.csv, b.csv", inputName([]string{"a.csv", "b.csv"}, screen))
+	require.Equal(t, "a.csv, b.csv and 1 more", inputName([]string{"a.csv", "b.csv", "c.csv"}, screen))
+	require.Equal(t, "a.csv and 2 more", inputName([]string{"a.csv", long, "c.csv"}, screen))
+	name := inputName([]string{long, "b.csv", "c.csv"}, screen)
+	require.Len(t, []rune(name), screen)
+	require.Contains(t, name, "… and 2 more"[len("…"):])
+}
+
+func TestValueText(t *testing.T) {
+	for value, want := range map[string]string{"": `""`, " a": `" a"`, "a ": `"a "`, "a b": "a b", "(missing)": `"(missing)"`, "	": `"\t"`, "a\x00": `"a\x00"`, `"x"`: `"\"x\""`, "é": "é"} {
+		require.Equal(t, want, valueText(&value))
+	}
+	require.Equal(t, "(missing)", valueText(nil))
+}
+
 func TestShorten(t *testing.T) {
 	require.Equal(t, "short", shorten("short", 5))
 	require.Equal(t, "ve…ame", shorten("veryLongName", 6))

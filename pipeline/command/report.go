@@ -22,7 +22,7 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	if key != nil {
 		variables = len(key.Variables)
 	}
-	fmt.Fprintf(&b, "%s\n\n", shorten(printable(inputName(o.Inputs)), screen))
+	fmt.Fprintf(&b, "%s\n\n", inputName(o.Inputs, screen))
 	rows := [][]cell{{left("rows"), right(count(s.Rows))}}
 	if o.Written != s.Rows && len(o.Outputs) > 0 {
 		rows = append(rows, []cell{left("rows written"), right(count(o.Written))})
@@ -34,14 +34,17 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 		rows = append(rows, []cell{left("key variables"), right(count(int64(variables)))},
 			[]cell{left("combinations"), right(count(key.Classes)), left("distinct keys")},
 			[]cell{left("sample uniques"), right(count(key.SampleUniques)), left(partOf(key.SampleUniques, s.Rows) + " of the records")},
-			[]cell{left("pairs"), right(figure(key.Doubles)), left("keys that two records share")})
+			[]cell{left("doubles"), right(figure(key.Doubles)), left("keys that two records share")})
 	}
 	b.WriteString(table("  ", rows))
 	if suda != nil && suda.FileScore > 0 {
 		b.WriteString("\n" + table("  ", variableRows(suda)))
+		if len(suda.Variables) > 1 {
+			b.WriteString("    shares may add to more than 100 %: a set counts for each variable in it\n")
+		}
 	}
 	if len(o.Riskiest) > 0 {
-		b.WriteString("\n" + table("  ", recordRows(o)))
+		b.WriteString("\n" + table("  ", recordRows(o, suda != nil && suda.Threshold > 1)))
 	}
 	switch {
 	case len(o.Outputs) == 1 && o.Outputs[0] == "-":
@@ -70,14 +73,22 @@ func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*schemas.SudaSummary, 
 	return nil, s.Key
 }
 
-func inputName(inputs []string) string {
+// inputName names inputs in a line that is at most as wide as given.
+func inputName(inputs []string, width int) string {
 	switch {
 	case len(inputs) == 1 && inputs[0] == "-":
 		return "standard input"
 	case len(inputs) == 1:
-		return inputs[0]
+		return shorten(printable(inputs[0]), width)
 	}
-	return fmt.Sprintf("%s%s", strings.Join(first(inputs, 2), ", "), andMore(len(inputs)-2))
+	// As many names as fit whole, but one at least.
+	for n := min(2, len(inputs)); ; n-- {
+		more := andMore(len(inputs) - n)
+		text := printable(strings.Join(first(inputs, n), ", "))
+		if room := width - len(more); len([]rune(text)) <= room || n == 1 {
+			return shorten(text, room) + more
+		}
+	}
 }
 
 func first(list []string, n int) []string { return list[:min(n, len(list))] }
@@ -149,9 +160,12 @@ func variableRows(suda *schemas.SudaSummary) [][]cell {
 	return rows
 }
 
-// recordRows has the records with the highest scores.
-func recordRows(o *pipeline.Outcome) [][]cell {
-	rows := [][]cell{{left("riskiest records"), right("score"), right("records with the key")}}
+// recordRows has the records with the highest scores; shared: several records may have the key of one.
+func recordRows(o *pipeline.Outcome, shared bool) [][]cell {
+	rows := [][]cell{{left("riskiest records"), right("score")}}
+	if shared {
+		rows[0] = append(rows[0], right("records with the key"))
+	}
 	scores := make([]float64, len(o.Riskiest))
 	for i, r := range o.Riskiest {
 		scores[i] = r.Score
@@ -163,7 +177,10 @@ func recordRows(o *pipeline.Outcome) [][]cell {
 		if len(o.Inputs) > 1 && r.Input < len(o.Inputs) {
 			name += " of " + printable(o.Inputs[r.Input])
 		}
-		rows = append(rows, []cell{left(name), right(texts[i]), right(count(r.Frequency))})
+		rows = append(rows, []cell{left(name), right(texts[i])})
+		if shared {
+			rows[i+1] = append(rows[i+1], right(count(r.Frequency)))
+		}
 	}
 	return rows
 }

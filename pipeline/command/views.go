@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"microrisk/pipeline"
@@ -15,7 +16,7 @@ func planText(p *pipeline.Plan) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "The spec is valid.\n\n")
-	fmt.Fprintf(&b, "reads    %s\n", printable(inputName(p.Inputs)))
+	fmt.Fprintf(&b, "reads    %s\n", inputName(p.Inputs, screen-9))
 	fmt.Fprintf(&b, "scans    %d\n", p.Scans)
 	for i, s := range p.Stages {
 		fmt.Fprintf(&b, "  %d. counts for %s\n", i+1, strings.Join(s.Operators, ", "))
@@ -60,19 +61,29 @@ func madeText(what string, columns []pipeline.MadeColumn) string {
 // inspectionText shows columns, or how a key singles records out.
 func inspectionText(i *pipeline.Inspection) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", printable(inputName(i.Inputs)), plural(i.Rows, "row", "rows"))
+	fmt.Fprintf(&b, "%s: %s", inputName(i.Inputs, screen-32), plural(i.Rows, "row", "rows"))
 	if i.Counted != i.Rows {
 		fmt.Fprintf(&b, ", %s chosen", count(i.Counted))
 	}
 	b.WriteString("\n\n")
-	if i.Key == nil {
+	switch {
+	case i.Values != nil:
+		b.WriteString(valuesText(i.Values))
+		return b.String()
+	case i.Key == nil:
 		rows := [][]cell{{left("column"), left("type"), right("categories"), right("missing")}}
 		for _, c := range i.Columns {
 			categories, missing := "-", "-"
-			if c.Countable {
-				categories, missing = count(c.Categories), count(c.Missing)
+			if c.Reason == "" {
+				categories = count(c.Categories)
+			}
+			if c.Missing >= 0 {
+				missing = count(c.Missing)
 			}
 			rows = append(rows, []cell{left(c.Name), left(shorten(c.Type, 32)), right(categories), right(missing)})
+			if c.Reason != "" {
+				rows[len(rows)-1] = append(rows[len(rows)-1], left(c.Reason))
+			}
 		}
 		b.WriteString(table("  ", rows))
 		return b.String()
@@ -87,6 +98,31 @@ func inspectionText(i *pipeline.Inspection) string {
 		line("without "+c.Without, c)
 	}
 	b.WriteString(table("  ", rows))
+	return b.String()
+}
+
+// valuesText lists the categories of columns. They stand last, where none is cut short.
+func valuesText(columns []pipeline.ColumnValues) string {
+	var b strings.Builder
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		rows := [][]cell{{right("records"), left(c.Name)}}
+		for k, v := range c.Values {
+			if v.Value == nil && k > 0 && c.More > 0 {
+				break
+			}
+			rows = append(rows, []cell{right(count(v.Count)), left(valueText(v.Value))})
+		}
+		if c.More > 0 {
+			rows = append(rows, []cell{right(count(c.MoreRows)), left(fmt.Sprintf("(%s)", plural(c.More, "more category", "more categories")))})
+			if last := c.Values[len(c.Values)-1]; last.Value == nil {
+				rows = append(rows, []cell{right(count(last.Count)), left(valueText(nil))})
+			}
+		}
+		b.WriteString(table("  ", rows))
+	}
 	return b.String()
 }
 
@@ -145,8 +181,8 @@ func valueText(value *string) string {
 	if value == nil {
 		return "(missing)"
 	}
-	if *value == "" {
-		return `""`
+	if s := *value; s == "" || s != strings.TrimSpace(s) || strings.HasPrefix(s, `"`) || strings.HasPrefix(s, "(") {
+		return strconv.Quote(s) // what would not be seen, or taken for something else
 	}
 	return printable(*value)
 }
