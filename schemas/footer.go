@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // footerEntries is how much of a list goes into a file's metadata.
@@ -13,6 +14,15 @@ const footerEntries = 20
 func (s *Summary) Footer() ([]byte, error) {
 	bare := *s
 	bare.Run = nil
+	bare.Operators = maps.Clone(s.Operators)
+	for name, o := range bare.Operators {
+		// The one list that can be very long is cut before it becomes text.
+		if suda, ok := o.(*SudaSummary); ok && len(suda.Categories) > footerEntries {
+			short := *suda
+			short.Categories = suda.Categories[:footerEntries]
+			bare.Operators[name] = &short
+		}
+	}
 	whole, err := json.Marshal(&bare)
 	if err != nil {
 		return nil, fmt.Errorf("writing the summary for the output's metadata: %w", err)
