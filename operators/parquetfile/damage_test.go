@@ -158,7 +158,7 @@ func TestEveryFlippedByte(t *testing.T) {
 func pageBodies(t *testing.T, s *Source) map[int]bool {
 	in := map[int]bool{}
 	f := s.files[0]
-	for _, c := range f.library.Metadata().RowGroups[0].Columns {
+	for _, c := range f.parsed.Metadata().RowGroups[0].Columns {
 		from, to := c.MetaData.DataPageOffset, c.MetaData.DataPageOffset
 		if d := c.MetaData.DictionaryPageOffset; d > 0 {
 			from, to = d, d
@@ -215,7 +215,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 func withoutChecksums(t *testing.T, s *Source, good []byte) []byte {
 	b := bytes.Clone(good)
 	f := s.files[0]
-	for _, c := range f.library.Metadata().RowGroups[0].Columns {
+	for _, c := range f.parsed.Metadata().RowGroups[0].Columns {
 		from := c.MetaData.DataPageOffset
 		if d := c.MetaData.DictionaryPageOffset; d > 0 {
 			from = d

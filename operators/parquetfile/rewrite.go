@@ -23,7 +23,7 @@ func (p *part) rewrite(keep *operators.Bitmap, wanted map[int]int, codec compres
 			if _, ok := wanted[c.leaf+k]; !ok {
 				continue
 			}
-			own := p.file.library.Metadata().RowGroups[p.group].Columns[c.leaf+k].MetaData.Codec
+			own := p.file.parsed.Metadata().RowGroups[p.group].Columns[c.leaf+k].MetaData.Codec
 			group[fmt.Sprintf("c%06d", len(copies))] = shape.wrap(parquet.Compressed(shape.node(), codecLike(int64(own), codec)))
 			copies = append(copies, &leafCopy{part: p, leaf: c.leaf + k, keep: keep, nested: c.nested, name: c.name, column: len(copies)})
 		}

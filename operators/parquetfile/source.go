@@ -53,7 +53,7 @@ type file struct {
 	file    *os.File
 	size    int64
 	footer  *footer
-	library *parquet.File
+	parsed  *parquet.File
 	columns []column
 	byName  map[string]int // -1 for a name that it has twice
 	groups  []*part        // those with rows
@@ -119,7 +119,7 @@ func (f *file) load() error {
 	if f.footer, err = readFooter(f.file, f.size); err != nil {
 		return err
 	}
-	if f.library, err = openLibrary(f.file, f.size); err != nil {
+	if f.parsed, err = openLibrary(f.file, f.size); err != nil {
 		return fmt.Errorf("its footer is damaged: %w", err)
 	}
 	f.columns = f.footer.columns(storedArrowSchema(&f.footer.top))
@@ -256,7 +256,7 @@ type part struct {
 	rows   int64
 
 	view    sync.Once
-	library *parquet.File
+	parsed  *parquet.File
 	index   int // of the row group in library
 	viewErr error
 }
@@ -268,7 +268,7 @@ func (p *part) Rows() int64     { return p.rows }
 
 // bytesPerRow is the mean size of an uncompressed value.
 func (p *part) bytesPerRow(leaf int) int64 {
-	meta := p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData
+	meta := p.file.parsed.Metadata().RowGroups[p.group].Columns[leaf].MetaData
 	return min(meta.TotalUncompressedSize, math.MaxInt32) / max(p.rows, 1)
 }
 
@@ -278,11 +278,11 @@ func (p *part) bytesPerRow(leaf int) int64 {
 // is therefore seen through a footer of its own.
 func (p *part) rowGroup() (parquet.RowGroup, error) {
 	p.view.Do(func() {
-		p.library, p.index = p.file.library, p.group
-		groups := p.library.Metadata().RowGroups
+		p.parsed, p.index = p.file.parsed, p.group
+		groups := p.parsed.Metadata().RowGroups
 		for c := range groups[p.group].Columns {
 			if groups[p.group].Columns[c].MetaData.Codec != groups[0].Columns[c].MetaData.Codec {
-				p.library, p.viewErr = p.file.openGroup(p.group, nil, nil)
+				p.parsed, p.viewErr = p.file.openGroup(p.group, nil, nil)
 				p.index = 0
 				return
 			}
@@ -291,7 +291,7 @@ func (p *part) rowGroup() (parquet.RowGroup, error) {
 	if p.viewErr != nil {
 		return nil, p.viewErr
 	}
-	return p.library.RowGroups()[p.index], nil
+	return p.parsed.RowGroups()[p.index], nil
 }
 
 // openChunk surveys a column chunk and opens it.
@@ -315,7 +315,7 @@ func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, error) {
 
 // unpacks tells whether the library must not see the chunk as it is.
 func (p *part) unpacks(leaf int) bool {
-	meta := &p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData
+	meta := &p.file.parsed.Metadata().RowGroups[p.group].Columns[leaf].MetaData
 	if isLZ4(int64(meta.Codec)) {
 		return true
 	}
@@ -328,7 +328,7 @@ func (p *part) unpacks(leaf int) bool {
 
 // surveyChunk refuses chunks that the library should not see.
 func (p *part) surveyChunk(leaf int, flat bool) error {
-	meta := &p.file.library.Metadata().RowGroups[p.group].Columns[leaf].MetaData
+	meta := &p.file.parsed.Metadata().RowGroups[p.group].Columns[leaf].MetaData
 	if err := codecTrouble(int64(meta.Codec)); err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func TestStatisticsOfNewChunks(t *testing.T) {
 		b[3].(*array.Int64Builder).Append(0)
 	}}})
 	o := openSource(t, out)
-	columns := o.files[0].library.Metadata().RowGroups[0].Columns
+	columns := o.files[0].parsed.Metadata().RowGroups[0].Columns
 	last := columns[len(columns)-4:]
 	require.EqualValues(t, []byte{156, 255, 255, 255}, last[1].MetaData.Statistics.MinValue)
 	require.EqualValues(t, []byte{255, 255, 255, 255}, last[1].MetaData.Statistics.MaxValue)
