@@ -4,7 +4,8 @@
 // A [Chain] counts the tables of all its operators in one scan of a [Source], hands them over to be fitted, and streams the
 // rows through a second time to look up each row's class and hand the new columns to a [Sink]:
 //
-//	chain, err := operators.NewChain(source.Schema(), operators.Suda{Key: operators.Key{Variables: ...}})
+//	key := schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"}, {Name: "sex"}}}
+//	chain, err := operators.NewChain(source.Schema(), operators.Suda{Key: key, Shared: true})
 //	report, err := chain.Run(ctx, source, sink, operators.Options{})
 //
 // The package knows Arrow but no file format; parquetfile, arrowfile and csvfile have the sources and sinks of files.
