@@ -49,6 +49,10 @@ type Streams struct {
 
 // Main runs the command line of this process and gives its exit status.
 func Main(args []string) int {
+	if os.Getenv("GOGC") == "" {
+		// Tables are large and live long: collecting sooner than Go would costs a few percent of time and saves a fifth of memory.
+		debug.SetGCPercent(60)
+	}
 	// A reader that has gone away is an error of the write to it, so that what was begun is cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
