@@ -27,7 +27,7 @@ func (r *run) onDisk(s *scan) []diskTable {
 			continue
 		}
 		for _, t := range st.tables {
-			if !seen[t.id] && r.tables[t.id].OnDisk() {
+			if !seen[t.id] && len(t.keys) > 0 && r.tables[t.id].OnDisk() {
 				seen[t.id] = true
 				list = append(list, diskTable{i, t})
 			}

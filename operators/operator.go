@@ -76,7 +76,7 @@ type Fitted interface {
 // Rows is a batch that is being annotated.
 type Rows struct {
 	Batch arrow.Record // the columns of Plan.Reads, in that order: coded if their type has equality, else as they are
-	Class [][]int64    // Class[t][r]: ordinal of row r in table t, -1 for none
+	Class [][]int64    // Class[t][r]: ordinal of row r in table t, -1 for none; nil for a table without keys
 	Count [][]int64    // Count[t][r]: records in that class, if Plan.Counts asks for it; undefined for class -1
 }
 

@@ -147,10 +147,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 
 // count makes the tables of a stage in one scan and fits the operators that need them.
 func (r *run) count(ctx context.Context, n int) error {
-	s, err := r.chain.plan(n, nil, r.o.Count)
-	if err != nil {
-		return err
-	}
+	s := r.chain.plan(n, nil, r.o.Count)
 	name := "counting"
 	if r.chain.stages > 1 {
 		name = fmt.Sprintf("counting, stage %d of %d", n, r.chain.stages)
@@ -186,10 +183,7 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	s, err := r.chain.plan(r.chain.stages+1, reads, r.o.Count)
-	if err != nil {
-		return err
-	}
+	s := r.chain.plan(r.chain.stages+1, reads, r.o.Count)
 	workers, err := r.scan(ctx, s, "writing", sink)
 	if err != nil {
 		return err

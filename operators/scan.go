@@ -30,7 +30,7 @@ type scan struct {
 }
 
 // plan works out what scan n needs, from the last step back to the first.
-func (c *Chain) plan(n int, sinkReads []string, times string) (*scan, error) {
+func (c *Chain) plan(n int, sinkReads []string, times string) *scan {
 	s := &scan{chain: c, number: n, final: n > c.stages, apply: make([]bool, len(c.steps)), coded: map[int]int{}, plain: map[int]int{}, times: -1}
 	needed := map[int]bool{}
 	codedInputs, plainInputs := map[int]bool{}, map[int]bool{}
@@ -100,7 +100,7 @@ func (c *Chain) plan(n int, sinkReads []string, times string) (*scan, error) {
 	if times != "" {
 		s.times = s.want(times)
 	}
-	return s, nil
+	return s
 }
 
 // want is the position of an input column that is read as it is.
@@ -215,6 +215,10 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 	if st.fitted() {
 		fitted = w.run.fitted[i]
 		for _, t := range st.tables {
+			if len(t.keys) == 0 { // its only class is known
+				rows.Class, rows.Count = append(rows.Class, nil), append(rows.Count, nil)
+				continue
+			}
 			f, err := w.locate(t, st.plan.Counts)
 			if err != nil {
 				return err

@@ -70,19 +70,17 @@ func (s Suda) Bind(in *arrow.Schema) (*Plan, error) {
 // sudaBound is suda, bound to a schema.
 type sudaBound struct {
 	Suda
-	prefix      string
-	key         schemas.Key
-	score       uniques.Score
-	policies    []uniques.Policy
-	frequency   bool // sample_frequency is written
-	stringLists arrow.DataType
+	prefix    string
+	key       schemas.Key
+	score     uniques.Score
+	policies  []uniques.Policy
+	frequency bool // sample_frequency is written
 }
 
 func (b *sudaBound) columns(plan *Plan, request contingency.Request) {
 	add := func(name string, t arrow.DataType) {
 		plan.Adds = append(plan.Adds, Added{Field: arrow.Field{Name: name, Type: t, Nullable: true}})
 	}
-	b.stringLists = arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String))
 	b.frequency = b.Shared || b.Config.Key != nil
 	if b.Config.Key != nil {
 		add(schemas.Column(b.prefix, schemas.Frequency), arrow.PrimitiveTypes.Int64)
@@ -96,7 +94,7 @@ func (b *sudaBound) columns(plan *Plan, request contingency.Request) {
 		add(schemas.Column(b.prefix, name), arrow.PrimitiveTypes.Int32)
 	}
 	if b.Config.MSUs {
-		add(schemas.Column(b.prefix, schemas.SudaMSUs), b.stringLists)
+		add(schemas.Column(b.prefix, schemas.SudaMSUs), arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String)))
 	}
 	if b.Config.Contributions {
 		for _, k := range request.Keys {
