@@ -280,7 +280,7 @@ func (w *worker) columns(t tableRef) ([]contingency.Column, error) {
 }
 
 func (w *worker) countTable(t tableRef) error {
-	if w.counted[t.id] { // for another operator
+	if w.counted[t.id] || w.run.tables[t.id] != nil { // for another operator, in this scan or before
 		return nil
 	}
 	w.counted[t.id] = true

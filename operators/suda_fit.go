@@ -17,6 +17,10 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	if err != nil {
 		return nil, err
 	}
+	fraction, err := b.fraction(tables) // what is wrong with the sampling is told before the search
+	if err != nil {
+		return nil, err
+	}
 	env.Progress("searching", 0, 1) // the search first estimates how much it has to do
 	r, err := uniques.Search(ctx, t, uniques.Options{
 		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
@@ -32,10 +36,6 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	}
 	f := &sudaFitted{bound: b, result: r}
 	f.summary = b.summarise(t, r)
-	fraction, err := b.fraction(tables)
-	if err != nil {
-		return nil, err
-	}
 	if fraction > 0 {
 		population := float64(t.Records()) / fraction
 		f.summary.PopulationSize = &population

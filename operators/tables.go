@@ -137,8 +137,9 @@ func onlyObserved(t *contingency.Table, keys []contingency.Key, finals [][]uint3
 			}
 		}
 	}
-	if !changed {
-		return t, nil
+	// A table on disk that cannot be read shows no categories.
+	if err := t.Err(); err != nil || !changed {
+		return t, err
 	}
 	return t.Recode(variables, codes)
 }
