@@ -40,7 +40,7 @@ func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source,
 	case in.kind == parquetKind:
 		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{Logger: o.Logger})
 	case in.kind == arrowKind:
-		return arrowfile.NewSource(ctx, in.paths, arrowfile.Options{})
+		return arrowfile.NewSource(ctx, in.paths)
 	case in.kind == csvKind:
 		options := csvfile.Options{Types: s.Types}
 		for _, r := range s.Delimiter {
@@ -61,7 +61,7 @@ func sinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operat
 	case out.kind == parquetKind:
 		return parquetfile.NewSink(src, out.paths, parquetfile.SinkOptions{Compression: s.Sink.Compression, OnlyListed: choosesColumns(s)})
 	case out.kind == arrowKind:
-		return arrowfile.NewSink(src, out.paths, arrowfile.SinkOptions{})
+		return arrowfile.NewSink(src, out.paths)
 	case out.kind == csvKind:
 		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{OnlyListed: choosesColumns(s)})
 	}

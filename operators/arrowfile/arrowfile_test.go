@@ -84,7 +84,7 @@ var frequencies = []int64{2, 2, 1, 1, 2, 2}
 
 func check(t *testing.T, source operators.Source, path string) {
 	t.Helper()
-	back, err := NewSource(t.Context(), []string{path}, Options{})
+	back, err := NewSource(t.Context(), []string{path})
 	require.NoError(t, err)
 	defer back.Close()
 	for _, f := range source.Schema().Fields() {
@@ -122,9 +122,9 @@ func TestFileToFile(t *testing.T) {
 	in, out := write(t, filepath.Join(dir, "in.arrow"), records(t)), filepath.Join(dir, "out.arrow")
 	var first []byte
 	for workers := 1; workers <= 3; workers++ {
-		source, err := NewSource(t.Context(), []string{in}, Options{})
+		source, err := NewSource(t.Context(), []string{in})
 		require.NoError(t, err)
-		sink, err := NewSink(source, []string{out}, SinkOptions{})
+		sink, err := NewSink(source, []string{out})
 		require.NoError(t, err)
 		require.NoError(t, run(t, source, sink, workers))
 		check(t, source, out)
@@ -205,7 +205,7 @@ func TestBrokenInputs(t *testing.T) {
 		flipped[n] ^= 0x41
 		for _, b := range [][]byte{file[:n], flipped} {
 			require.NoError(t, os.WriteFile(broken, b, 0o600))
-			s, err := NewSource(t.Context(), []string{broken}, Options{})
+			s, err := NewSource(t.Context(), []string{broken})
 			if err != nil {
 				require.Contains(t, err.Error(), "broken.arrow")
 				continue
@@ -216,7 +216,7 @@ func TestBrokenInputs(t *testing.T) {
 			s.Close()
 		}
 	}
-	_, err = NewSource(t.Context(), []string{filepath.Join(dir, "none.arrow")}, Options{})
+	_, err = NewSource(t.Context(), []string{filepath.Join(dir, "none.arrow")})
 	require.ErrorContains(t, err, "none.arrow does not exist")
 }
 
@@ -224,10 +224,10 @@ func TestSeveralInputs(t *testing.T) {
 	dir := t.TempDir()
 	all := records(t)
 	a, b := write(t, filepath.Join(dir, "a.arrow"), all[:1]), write(t, filepath.Join(dir, "b.arrow"), all[1:])
-	source, err := NewSource(t.Context(), []string{a, b}, Options{})
+	source, err := NewSource(t.Context(), []string{a, b})
 	require.NoError(t, err)
 	defer source.Close()
-	sink, err := NewSink(source, []string{filepath.Join(dir, "all.arrow")}, SinkOptions{})
+	sink, err := NewSink(source, []string{filepath.Join(dir, "all.arrow")})
 	require.NoError(t, err)
 	require.NoError(t, run(t, source, sink, 2))
 	check(t, source, filepath.Join(dir, "all.arrow"))

@@ -36,12 +36,9 @@ type target struct {
 	}
 }
 
-// SinkOptions of a sink of files. The zero value is good.
-type SinkOptions struct{}
-
 // NewSink writes files: one path an input of the source, or one path for all. Several inputs go into one file only if all their
 // columns are alike.
-func NewSink(src operators.Source, outputs []string, _ SinkOptions) (*Sink, error) {
+func NewSink(src operators.Source, outputs []string) (*Sink, error) {
 	s := &Sink{single: len(outputs) == 1}
 	if a, ok := src.(*Source); ok && s.single && len(a.files) > 1 {
 		if err := a.identical(); err != nil {

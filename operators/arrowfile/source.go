@@ -19,9 +19,6 @@ import (
 	"microrisk/operators"
 )
 
-// Options of a source. The zero value is good.
-type Options struct{}
-
 // A Source reads Arrow IPC files; each record batch is a part.
 type Source struct {
 	files  []*file
@@ -30,7 +27,7 @@ type Source struct {
 }
 
 // NewSource opens Arrow IPC files. Columns that not all of them have, or not with the same type, are not in the schema.
-func NewSource(_ context.Context, paths []string, _ Options) (*Source, error) {
+func NewSource(_ context.Context, paths []string) (*Source, error) {
 	s := &Source{}
 	for i, path := range paths {
 		f, err := open(path, i)
@@ -56,7 +53,7 @@ func common(files []*file) (*arrow.Schema, map[string]error) {
 			g, ok := other.schema.FieldsByName(f.Name)
 			if !ok {
 				whyNot[f.Name] = fmt.Errorf("%s has a column %q, %s has not", files[0].path, f.Name, other.path)
-			} else if t, u := valueType(f.Type), valueType(g[0].Type); !arrow.TypeEqual(t, u) {
+			} else if t, u := operators.CodedType(f.Type).ValueType, operators.CodedType(g[0].Type).ValueType; !arrow.TypeEqual(t, u) {
 				whyNot[f.Name] = fmt.Errorf("the column %q is of type %s in %s and of type %s in %s", f.Name, t, files[0].path, u, other.path)
 			} else if !arrow.TypeEqual(f.Type, g[0].Type) {
 				f.Type = t
@@ -75,13 +72,6 @@ func common(files []*file) (*arrow.Schema, map[string]error) {
 	}
 	meta := files[0].schema.Metadata()
 	return arrow.NewSchema(fields, &meta), whyNot
-}
-
-func valueType(t arrow.DataType) arrow.DataType {
-	if d, ok := t.(*arrow.DictionaryType); ok {
-		return d.ValueType
-	}
-	return t
 }
 
 // Schema is a Source's.
