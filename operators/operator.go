@@ -80,8 +80,9 @@ type Rows struct {
 	Count [][]int64    // Count[t][r]: records in that class, if Plan.Counts asks for it; undefined for class -1
 }
 
-// Ranked is what a Fitted may also be: it ranks the classes of its first table by their risk, for Report.Riskiest.
+// Ranked is what a Fitted may also be: it ranks the classes of its first table by their risk, for Report.Rankings.
 type Ranked interface {
+	RankedBy() string // the column with the score
 	Rank(class int64) (score float64, frequency int64)
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas"
 )
 
 // Options of a run. The zero value is good.
@@ -40,14 +41,22 @@ type Report struct {
 	Written   int64            // rows of the output
 	Operators []OperatorReport // one an operator with a summary, in order
 	Warnings  []string
-	Spilled   int64      // bytes written to TempDir
-	Riskiest  []RiskyRow // the five records with the highest scores of the first operator that ranks, by score, then place
+	Spilled   int64     // bytes written to TempDir
+	Rankings  []Ranking // one an operator that ranks, in order, if something was written
+}
+
+// A Ranking has the records with the highest scores of an operator.
+type Ranking struct {
+	Operator string     // the prefix of its columns
+	Column   string     // the one with the scores
+	Rows     []RiskyRow // at most five, by score, then place
 }
 
 // An OperatorReport is the summary of a fitted operator.
 type OperatorReport struct {
 	Name    string // the prefix of its columns
 	Summary any
+	Model   *schemas.Model // of one that fits a model
 }
 
 // A RiskyRow is one of the records with the highest scores.
@@ -72,7 +81,6 @@ type run struct {
 	domains map[string]*domain
 	store   *contingency.Store
 	finals  map[string][][]uint32 // final codes by table, variable and provisional code
-	ranked  int                   // the step that Report.Riskiest is about, -1 for none
 	report  Report
 	mu      sync.Mutex // guards report.Warnings, domains
 	rows    int64
@@ -129,7 +137,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		return nil, err
 	}
 	r := &run{
-		chain: c, o: o, parts: parts, store: contingency.NewStore(o.TempDir), fitted: make([]Fitted, len(c.steps)), ranked: -1,
+		chain: c, o: o, parts: parts, store: contingency.NewStore(o.TempDir), fitted: make([]Fitted, len(c.steps)),
 		tables: map[string]*contingency.Table{}, domains: map[string]*domain{}, finals: map[string][][]uint32{},
 	}
 	for _, p := range parts {
@@ -168,10 +176,11 @@ func (r *run) count(ctx context.Context, n int) error {
 			return fmt.Errorf("%s: %w", st.plan.Name, err)
 		}
 		if summary := r.fitted[i].Summary(); summary != nil {
-			r.report.Operators = append(r.report.Operators, OperatorReport{st.plan.Name, summary})
-		}
-		if _, ok := r.fitted[i].(Ranked); ok && (r.ranked < 0 || r.ranked > i) {
-			r.ranked = i
+			o := OperatorReport{Name: st.plan.Name, Summary: summary}
+			if m, ok := r.fitted[i].(Modelled); ok {
+				o.Model = m.Model()
+			}
+			r.report.Operators = append(r.report.Operators, o)
 		}
 	}
 	return nil
@@ -188,11 +197,17 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	var top []RiskyRow
-	for _, w := range workers {
-		top = append(top, w.top...)
+	for i, f := range r.fitted {
+		ranked, ok := f.(Ranked)
+		if !ok {
+			continue
+		}
+		var top []RiskyRow
+		for _, w := range workers {
+			top = append(top, w.top[i]...)
+		}
+		r.report.Rankings = append(r.report.Rankings, Ranking{r.chain.steps[i].plan.Name, ranked.RankedBy(), leading(top)})
 	}
-	r.report.Riskiest = leading(top)
 	return nil
 }
 
@@ -205,7 +220,7 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 	s.disk = r.onDisk(s)
 	step := int64(r.partsAtOnce(s))
 	for i := range workers {
-		w := &worker{run: r, scan: s, mem: r.o.Allocator, counters: map[string]*contingency.Counter{}, coders: map[string][]*coder{}, sink: sink, written: &written}
+		w := &worker{run: r, scan: s, mem: r.o.Allocator, counters: map[string]*contingency.Counter{}, coders: map[string][]*coder{}, top: map[int][]RiskyRow{}, sink: sink, written: &written}
 		workers[i] = w
 		after := func(rows int64) error {
 			r.o.Progress(name, done.Add(rows), r.rows)
@@ -348,20 +363,21 @@ func leading(rows []RiskyRow) []RiskyRow {
 	return rows[:min(len(rows), riskiest)]
 }
 
-// rank keeps the riskiest records of the worker's batches.
-func (w *worker) rank(f Ranked, class []int64) {
+// rank keeps the riskiest records of the worker's batches, by the operator of step i.
+func (w *worker) rank(i int, f Ranked, class []int64) {
+	top := w.top[i]
 	for r, c := range class {
 		if c < 0 || w.keep != nil && !w.keep.Get(r) {
 			continue
 		}
 		score, frequency := f.Rank(c)
-		if !(score > 0) || len(w.top) >= riskiest && score < w.top[riskiest-1].Score {
+		if !(score > 0) || len(top) >= riskiest && score < top[riskiest-1].Score {
 			continue
 		}
-		w.top = append(w.top, RiskyRow{w.part.Input(), w.row(r), score, frequency})
-		if len(w.top) >= 64 || len(w.top) <= riskiest {
-			w.top = leading(w.top)
+		top = append(top, RiskyRow{w.part.Input(), w.row(r), score, frequency})
+		if len(top) >= 64 || len(top) <= riskiest {
+			top = leading(top)
 		}
 	}
-	w.top = leading(w.top)
+	w.top[i] = leading(top)
 }

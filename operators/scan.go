@@ -122,8 +122,8 @@ type worker struct {
 	counters map[string]*contingency.Counter
 	coders   map[string][]*coder // by table
 	sink     Sink
-	written  *atomic.Int64 // rows written by all workers
-	top      []RiskyRow
+	written  *atomic.Int64      // rows written by all workers
+	top      map[int][]RiskyRow // by step
 
 	// of the current batch
 	part    Part
@@ -243,8 +243,8 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 			w.keep = and(w.keep, keep)
 		}
 	}
-	if w.run.ranked == i && w.scan.final {
-		w.rank(fitted.(Ranked), rows.Class[0])
+	if ranked, ok := fitted.(Ranked); ok && w.scan.final {
+		w.rank(i, ranked, rows.Class[0])
 	}
 	return nil
 }

@@ -48,15 +48,8 @@ func (s Suda) Bind(in *arrow.Schema) (*Plan, error) {
 		return nil, err
 	}
 	plan := &Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
-	if s.Sampling != nil && s.Sampling.Weight != "" {
-		f, err := lookUp(b.prefix, in, s.Sampling.Weight)
-		if err != nil {
-			return nil, err
-		}
-		if !isNumber(valueType(f.Type)) {
-			return nil, fmt.Errorf("%s: the weight %q is of type %s: a weight must be a number", b.prefix, f.Name, f.Type)
-		}
-		plan.Tables = append(plan.Tables, contingency.Request{Sums: []contingency.Sum{{Name: f.Name, Weight: true}}})
+	if err := requestWeight(plan, in, s.Sampling); err != nil {
+		return nil, err
 	}
 	b.columns(plan, request)
 	for i, a := range plan.Adds {
@@ -112,6 +105,9 @@ type sudaFitted struct {
 }
 
 func (f *sudaFitted) Summary() any { return f.summary }
+
+// RankedBy is a Ranked's.
+func (f *sudaFitted) RankedBy() string { return schemas.Column(f.bound.prefix, schemas.SudaScore) }
 
 // Rank is a Ranked's.
 func (f *sudaFitted) Rank(class int64) (float64, int64) {

@@ -17,7 +17,7 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	if err != nil {
 		return nil, err
 	}
-	fraction, err := b.fraction(tables) // what is wrong with the sampling is told before the search
+	fraction, err := fractionOf(b.Sampling, tables) // what is wrong with the sampling is told before the search
 	if err != nil {
 		return nil, err
 	}
@@ -92,32 +92,6 @@ func tooLarge(classes, needs, limit int64) error {
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
-
-// fraction is the sampling fraction of the table's records, 0 if nothing is known.
-func (b *sudaBound) fraction(tables []*contingency.Table) (float64, error) {
-	s, n := b.Sampling, float64(tables[0].Records())
-	switch {
-	case s == nil:
-		return 0, nil
-	case n == 0:
-		return s.Fraction, nil
-	case s.Weight != "":
-		total := tables[1].SumOver(0, nil)
-		if total < n {
-			return 0, fmt.Errorf("the weights %q add up to %g, less than the %d records: sampling weights say how many people a record stands for", s.Weight, total, tables[0].Records())
-		}
-		return n / total, nil
-	case s.PopulationSize != 0:
-		if float64(s.PopulationSize) < n {
-			return 0, fmt.Errorf("the population size %d is less than the %d records of the sample", s.PopulationSize, tables[0].Records())
-		}
-		return n / float64(s.PopulationSize), nil
-	}
-	if !(s.Fraction > 0 && s.Fraction <= 1) {
-		return 0, fmt.Errorf("the sampling fraction is %g: it must be above 0 and at most 1", s.Fraction)
-	}
-	return s.Fraction, nil
-}
 
 // summarise makes the summary, DIS left out.
 func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.SudaSummary {

@@ -43,21 +43,18 @@ func (j *job) checkColumns(look bool) error {
 			for _, row := range o.Select.Rows {
 				c.check(path+".select.rows."+row.Column, "select", row.Column)
 			}
-		case o.Suda != nil:
-			own := c.measure(path+".suda.key", o.Suda.ColumnPrefix(), o.Suda.Key)
-			if s.Sampling != nil && s.Sampling.Weight != "" {
-				c.check("sampling.weight", "the weight", s.Sampling.Weight)
-			}
-			for _, made := range schemas.SudaColumns(*o.Suda, i == shared, own) {
-				c.add(made.Name)
-			}
-		case o.Frequency != nil:
-			c.measure(path+".frequency.key", o.Frequency.ColumnPrefix(), o.Frequency.Key)
-			if i == shared {
-				c.add(schemas.Frequency)
-			} else {
-				c.add(schemas.Column(o.Frequency.ColumnPrefix(), schemas.Frequency))
-			}
+		}
+		m := o.Measure()
+		if m == nil {
+			continue
+		}
+		name := m.ColumnPrefix()
+		own := c.measure(path+"."+o.Name()+".key", name, m.OwnKey())
+		if _, used := m.(*schemas.FrequencyOperator); !used && s.Sampling != nil && s.Sampling.Weight != "" {
+			c.check("sampling.weight", "the weight", s.Sampling.Weight)
+		}
+		for _, made := range m.Columns(i == shared, own) {
+			c.add(made.Name)
 		}
 	}
 	if look && s.Key != nil {

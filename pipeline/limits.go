@@ -9,10 +9,10 @@ import (
 )
 
 // breaches compares the figures of a run with their limits. A figure that several operators have is compared for each.
-func breaches(limits map[string]float64, s *schemas.Summary, riskiest []operators.RiskyRow) []Breach {
+func breaches(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) []Breach {
 	var found []Breach
 	check := func(name, operator string, value float64) {
-		if allowed, ok := limits[name]; ok && value > allowed {
+		if allowed, ok := spec.Limits[name]; ok && value > allowed {
 			found = append(found, Breach{Limit: name, Operator: operator, Value: value, Allowed: allowed})
 		}
 	}
@@ -29,31 +29,28 @@ func breaches(limits map[string]float64, s *schemas.Summary, riskiest []operator
 	}
 	records := s.Rows
 	for _, prefix := range slices.Sorted(maps.Keys(s.Operators)) {
-		if f, ok := s.Operators[prefix].(*schemas.FrequencySummary); ok {
-			if f.KeySummary == nil {
-				records = f.Records
-			}
-			key(f.KeySummary, prefix, f.Records)
-			continue
-		}
-		suda, ok := s.Operators[prefix].(*schemas.SudaSummary)
+		m, ok := s.Operators[prefix].(schemas.Measured)
 		if !ok {
 			continue
 		}
-		if suda.KeySummary == nil {
-			records = suda.Records
+		if m.Key() == nil {
+			records = m.Counted()
 		}
-		key(suda.KeySummary, prefix, suda.Records)
-		check(schemas.LimitSpecialUniques, prefix, float64(suda.SpecialUniques))
-		check(schemas.LimitMSUs, prefix, float64(suda.MSUs))
-		check(schemas.LimitFileScore, prefix, suda.FileScore)
-		if suda.DIS != nil {
-			check(schemas.LimitDIS, prefix, *suda.DIS)
+		key(m.Key(), prefix, m.Counted())
+		figures := m.Figures()
+		for _, name := range schemas.LimitNames {
+			if value, ok := figures[name]; ok {
+				check(name, prefix, value)
+			}
 		}
 	}
 	key(s.Key, "", records)
-	if len(riskiest) > 0 {
-		check(schemas.LimitMaxScore, "", riskiest[0].Score)
+	for _, r := range rankings {
+		for _, o := range spec.Operators {
+			if o.Suda != nil && o.Suda.ColumnPrefix() == r.Operator && len(r.Rows) > 0 {
+				check(schemas.LimitMaxScore, r.Operator, r.Rows[0].Score)
+			}
+		}
 	}
 	return found
 }

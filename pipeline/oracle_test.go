@@ -571,7 +571,7 @@ func checkOracle(t *rapid.T, dir string) {
 	}
 
 	columns := append([]string{"nr"}, names...)
-	for _, c := range schemas.SudaColumns(suda, true, names) {
+	for _, c := range suda.Columns(true, names) {
 		columns = append(columns, c.Name)
 	}
 	if !slices.Equal(got, columns) {

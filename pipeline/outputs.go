@@ -39,6 +39,7 @@ func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
 	if s.Summary != "" && s.Summary != "-" {
 		written = append(written[:len(written):len(written)], s.Summary)
 	}
+	written = append(written[:len(written):len(written)], modelsOut(s)...)
 	return out, writable(written, in, out.folders)
 }
 

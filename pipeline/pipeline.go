@@ -70,10 +70,10 @@ func (o Options) withDefaults() Options {
 type Outcome struct {
 	Summary  *schemas.Summary
 	Inputs   []string
-	Outputs  []string // files written; "-" for standard output
-	Written  int64    // rows of the outputs
-	Riskiest []operators.RiskyRow
-	Breaches []Breach // limits that were passed; the outputs are written nevertheless
+	Outputs  []string            // files written; "-" for standard output
+	Written  int64               // rows of the outputs
+	Rankings []operators.Ranking // the riskiest records
+	Breaches []Breach            // limits that were passed; the outputs are written nevertheless
 }
 
 // A job is a spec that is ready to run.
@@ -115,6 +115,11 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer summary.Abort()
+	models, err := openModels(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer models.Abort()
 
 	var document *schemas.Summary
 	o := j.chainOptions()
@@ -131,14 +136,18 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		document = j.summarize(report)
 	}
 	document.Run = j.runSummary(start, report.Spilled)
-	if err := summary.commit(document); err != nil {
+	side, err := models.write(report)
+	if err != nil {
 		return nil, err
 	}
-	outcome := &Outcome{Summary: document, Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Written: report.Written, Riskiest: report.Riskiest}
+	if err := summary.commit(document, side...); err != nil {
+		return nil, err
+	}
+	outcome := &Outcome{Summary: document, Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Written: report.Written, Rankings: report.Rankings}
 	if j.outputs.stdout {
 		outcome.Outputs = []string{"-"}
 	}
-	outcome.Breaches = breaches(spec.Limits, document, report.Riskiest)
+	outcome.Breaches = breaches(spec, document, report.Rankings)
 	return outcome, nil
 }
 
@@ -151,7 +160,11 @@ func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	if err != nil {
 		return nil, err
 	}
-	if j.chain, err = j.bind(false, operatorsOf(spec)...); err != nil {
+	models, err := readModels(spec)
+	if err == nil {
+		j.chain, err = j.bind(false, operatorsOf(spec, models)...)
+	}
+	if err != nil {
 		j.source.Close()
 		return nil, err
 	}
@@ -191,8 +204,8 @@ func (j *job) bind(look bool, list ...operators.Operator) (*operators.Chain, err
 	return chain, wrong(err)
 }
 
-// operatorsOf are the operators of a spec, in its order.
-func operatorsOf(s *schemas.Spec) []operators.Operator {
+// operatorsOf are the operators of a spec, in its order, with the saved models that it names.
+func operatorsOf(s *schemas.Spec, models map[string]*schemas.Model) []operators.Operator {
 	var list []operators.Operator
 	shared := sharedKey(s)
 	for i, o := range s.Operators {
@@ -212,6 +225,9 @@ func operatorsOf(s *schemas.Spec) []operators.Operator {
 		if o.Frequency != nil {
 			list = append(list, operators.Frequency{Config: *o.Frequency, Key: key, Shared: i == shared})
 		}
+		if o.MC3 != nil {
+			list = append(list, operators.MC3{Config: *o.MC3, Key: key, Sampling: s.Sampling, Shared: i == shared, Model: models[o.MC3.ModelIn]})
+		}
 	}
 	return list
 }
@@ -221,26 +237,15 @@ func operatorsOf(s *schemas.Spec) []operators.Operator {
 func sharedKey(s *schemas.Spec) int {
 	shared := -1
 	for i, o := range s.Operators {
-		switch own, missing, ok := ofKey(o); {
-		case !ok || own != nil:
-		case missing == "":
+		switch m := o.Measure(); {
+		case m == nil || m.OwnKey() != nil:
+		case m.MissingPolicy() == "":
 			return i
 		case shared < 0:
 			shared = i
 		}
 	}
 	return shared
-}
-
-// ofKey gives the key of its own and the missing-value policy of an operator that has a table; false for others.
-func ofKey(o schemas.Operator) (own *schemas.Key, missing string, ok bool) {
-	switch {
-	case o.Suda != nil:
-		return o.Suda.Key, o.Suda.Missing, true
-	case o.Frequency != nil:
-		return o.Frequency.Key, o.Frequency.Missing, true
-	}
-	return nil, "", false
 }
 
 func (j *job) chainOptions() operators.Options {
@@ -288,9 +293,10 @@ func (s summaryFile) Abort() {
 	}
 }
 
-func (s summaryFile) commit(document *schemas.Summary) error {
+// commit writes the summary, and puts it and the other files in place.
+func (s summaryFile) commit(document *schemas.Summary, others ...*atomicfile.File) error {
 	if s.to == nil {
-		return nil
+		return atomicfile.Commit(others...)
 	}
 	text, err := document.MarshalIndent()
 	if err != nil {
@@ -300,9 +306,9 @@ func (s summaryFile) commit(document *schemas.Summary) error {
 		return fmt.Errorf("writing the summary: %w", pathReason(err))
 	}
 	if s.file != nil {
-		return s.file.Commit()
+		others = append(others, s.file)
 	}
-	return nil
+	return atomicfile.Commit(others...)
 }
 
 // partitionWarning says that folders named NAME=value are no columns; "" if there are none.

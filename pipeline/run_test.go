@@ -88,8 +88,8 @@ func TestRun(t *testing.T) {
 0,31,m,north,1,`, read(t, "risk.csv")[:len("id,age,sex,area,sample_frequency,suda_score,suda_is,suda_dis_is,suda_msu_count,suda_msu_min_size\n0,31,m,north,1,")])
 	assert.EqualValues(t, 5, o.Written)
 	assert.Equal(t, []string{"risk.csv"}, o.Outputs)
-	require.NotEmpty(t, o.Riskiest)
-	assert.EqualValues(t, 4, o.Riskiest[0].Row, "the only record without an area")
+	require.NotEmpty(t, o.Rankings)
+	assert.EqualValues(t, 4, o.Rankings[0].Rows[0].Row, "the only record without an area")
 
 	var s schemas.Summary
 	require.NoError(t, json.Unmarshal([]byte(read(t, "risk.json")), &s))

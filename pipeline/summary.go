@@ -46,34 +46,19 @@ func (j *job) warnings() []string {
 
 // liftKey moves the description of the pipeline's own key from the first operator that used it to the document.
 func (j *job) liftKey(s *schemas.Summary) {
-	lift := func(k *schemas.KeySummary) {
-		if s.Key == nil {
-			s.Key = k
-		}
-	}
 	for _, o := range j.spec.Operators {
-		own, missing, ok := ofKey(o)
-		if !ok || own != nil || missing != "" {
+		m := o.Measure()
+		if m == nil || m.OwnKey() != nil || m.MissingPolicy() != "" {
 			continue
 		}
-		name := ""
-		if o.Suda != nil {
-			name = o.Suda.ColumnPrefix()
-		} else {
-			name = o.Frequency.ColumnPrefix()
+		measured, ok := s.Operators[m.ColumnPrefix()].(schemas.Measured)
+		if !ok {
+			continue
 		}
-		switch measured := s.Operators[name].(type) {
-		case *schemas.SudaSummary:
-			alone := *measured
-			lift(alone.KeySummary)
-			alone.KeySummary = nil
-			s.Operators[name] = &alone
-		case *schemas.FrequencySummary:
-			alone := *measured
-			lift(alone.KeySummary)
-			alone.KeySummary = nil
-			s.Operators[name] = &alone
+		if s.Key == nil {
+			s.Key = measured.Key()
 		}
+		s.Operators[m.ColumnPrefix()] = measured.WithoutKey()
 	}
 }
 
@@ -93,27 +78,19 @@ func (j *job) describeSample(s *schemas.Summary) {
 		n := float64(sampling.PopulationSize)
 		s.Sampling.PopulationSize = &n
 	}
-	if s.Sampling.Fraction == nil {
-		if suda := firstSuda(j.spec, s); suda != nil {
-			s.Sampling.Fraction = suda.Fraction
+	for _, o := range j.spec.Operators { // the first that has used it tells what came of it
+		m := o.Measure()
+		if m == nil || s.Sampling.Fraction != nil {
+			continue
+		}
+		if measured, ok := s.Operators[m.ColumnPrefix()].(schemas.Measured); ok {
+			fraction, population := measured.Sampled()
+			s.Sampling.Fraction = fraction
 			if s.Sampling.PopulationSize == nil {
-				s.Sampling.PopulationSize = suda.PopulationSize
+				s.Sampling.PopulationSize = population
 			}
 		}
 	}
-}
-
-// firstSuda is the summary of the spec's first suda operator, nil if there is none.
-func firstSuda(spec *schemas.Spec, s *schemas.Summary) *schemas.SudaSummary {
-	for _, o := range spec.Operators {
-		if o.Suda == nil {
-			continue
-		}
-		if suda, ok := s.Operators[o.Suda.ColumnPrefix()].(*schemas.SudaSummary); ok {
-			return suda
-		}
-	}
-	return nil
 }
 
 func (j *job) runSummary(start time.Time, spilled int64) *schemas.RunSummary {

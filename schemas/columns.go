@@ -50,22 +50,23 @@ type ColumnInfo struct {
 	Description string
 }
 
-// SudaColumns are the columns that suda writes, in order. shared says that the key is the pipeline's own, variables are the key
-// variables.
-func SudaColumns(s Suda, shared bool, variables []string) []ColumnInfo {
+// frequencyMeaning describes the column with the sample frequency.
+const frequencyMeaning = "f: records of the sample with the same key, this one included"
+
+// Columns is a Measure's.
+func (s *Suda) Columns(writes bool, variables []string) []ColumnInfo {
 	prefix := s.ColumnPrefix()
-	frequency := Frequency
-	if !shared {
-		frequency = Column(prefix, Frequency)
+	var columns []ColumnInfo
+	if writes || s.Key != nil {
+		columns = append(columns, ColumnInfo{frequencyColumn(s, writes), Int64, frequencyMeaning})
 	}
-	columns := []ColumnInfo{
-		{frequency, Int64, "f: records of the sample with the same key, this one included"},
-		{Column(prefix, SudaScore), Double, "SUDA score, summed over the record's minimal sample uniques; 0 if it has none"},
-		{Column(prefix, SudaIS), Double, "intermediate SUDA metric: sum of (K-s)! over the record's minimal sample uniques; 0 if it has none"},
-		{Column(prefix, SudaDISIS), Double, "DIS-IS estimate of Pr(correct match given unique match); null without a minimal sample unique"},
-		{Column(prefix, SudaMSUCount), Int32, "number of minimal sample uniques of the record"},
-		{Column(prefix, SudaMSUMinSize), Int32, "size of the record's smallest minimal sample unique; null if it has none"},
-	}
+	columns = append(columns,
+		ColumnInfo{Column(prefix, SudaScore), Double, "SUDA score, summed over the record's minimal sample uniques; 0 if it has none"},
+		ColumnInfo{Column(prefix, SudaIS), Double, "intermediate SUDA metric: sum of (K-s)! over the record's minimal sample uniques; 0 if it has none"},
+		ColumnInfo{Column(prefix, SudaDISIS), Double, "DIS-IS estimate of Pr(correct match given unique match); null without a minimal sample unique"},
+		ColumnInfo{Column(prefix, SudaMSUCount), Int32, "number of minimal sample uniques of the record"},
+		ColumnInfo{Column(prefix, SudaMSUMinSize), Int32, "size of the record's smallest minimal sample unique; null if it has none"},
+	)
 	if s.MSUs {
 		columns = append(columns, ColumnInfo{Column(prefix, SudaMSUs), StringSets,
 			"minimal sample uniques as names of key variables, by size, then in key order"})
@@ -80,7 +81,7 @@ func SudaColumns(s Suda, shared bool, variables []string) []ColumnInfo {
 }
 
 // ColumnPrefix names the operator in the summary, and its column if that is not the pipeline's sample_frequency.
-func (f FrequencyOperator) ColumnPrefix() string {
+func (f *FrequencyOperator) ColumnPrefix() string {
 	if f.Prefix != "" {
 		return f.Prefix
 	}
@@ -88,7 +89,7 @@ func (f FrequencyOperator) ColumnPrefix() string {
 }
 
 // ColumnPrefix is what the names of the operator's columns start with.
-func (s Suda) ColumnPrefix() string {
+func (s *Suda) ColumnPrefix() string {
 	if s.Prefix != "" {
 		return s.Prefix
 	}

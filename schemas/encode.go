@@ -147,29 +147,55 @@ func operatorYAML(o Operator) any {
 		return ordered{{"select", fieldsOf("rows", rows, "columns", list(o.Select.Columns), "keep_rows", o.Select.KeepRows)}}
 	case o.Frequency != nil:
 		f := o.Frequency
-		fields := fieldsOf("prefix", f.Prefix)
-		if f.Key != nil {
-			fields.add("key", keyYAML(f.Key))
-		}
-		fields = append(fields, fieldsOf("missing", f.Missing, "replace", f.Replace)...)
-		if len(fields) == 0 {
-			return "frequency"
-		}
-		return ordered{{"frequency", fields}}
+		return measureYAML("frequency", f, fieldsOf("missing", f.Missing, "replace", f.Replace))
 	case o.Suda != nil:
 		s := o.Suda
-		fields := fieldsOf("prefix", s.Prefix)
-		if s.Key != nil {
-			fields.add("key", keyYAML(s.Key))
-		}
-		fields = append(fields, fieldsOf("missing", s.Missing, "score", s.Score, "max_size", s.MaxSize, "threshold", s.Threshold,
-			"contributions", s.Contributions, "msus", s.MSUs, "force", s.Force, "replace", s.Replace)...)
-		if len(fields) == 0 {
-			return "suda"
-		}
-		return ordered{{"suda", fields}}
+		return measureYAML("suda", s, fieldsOf("missing", s.Missing, "score", s.Score, "max_size", s.MaxSize, "threshold", s.Threshold,
+			"contributions", s.Contributions, "msus", s.MSUs, "force", s.Force, "replace", s.Replace))
+	case o.MC3 != nil:
+		return measureYAML("mc3", o.MC3, mc3YAML(o.MC3))
 	}
 	return ordered{}
+}
+
+// measureYAML is an operator with a table: its name alone, or with what it says.
+func measureYAML(name string, m Measure, rest ordered) any {
+	fields := ordered{}
+	if prefix := m.ColumnPrefix(); prefix != name {
+		fields.add("prefix", prefix)
+	}
+	if k := m.OwnKey(); k != nil {
+		fields.add("key", keyYAML(k))
+	}
+	if fields = append(fields, rest...); len(fields) == 0 {
+		return name
+	}
+	return ordered{{name, fields}}
+}
+
+func mc3YAML(m *MC3) ordered {
+	o := fieldsOf("missing", m.Missing)
+	if len(m.PriorPrecision) == 1 {
+		o = append(o, entry{"prior_precision", m.PriorPrecision[0]})
+	} else {
+		o.add("prior_precision", list(m.PriorPrecision))
+	}
+	o = append(o, fieldsOf("search", m.Search, "weights", m.Weights, "edge_penalty", m.EdgePenalty, "moves", m.Moves, "schedule", m.Schedule,
+		"directions", m.Directions, "razor", m.Razor, "graph", m.Graph)...)
+	for _, n := range []struct {
+		name  string
+		value *int
+	}{{"burn_in", m.BurnIn}, {"iterations", m.Iterations}, {"thinning", m.Thinning}, {"chains", m.Chains}, {"temperatures", m.Temperatures},
+		{"restarts", m.Restarts}, {"draws", m.Draws}, {"posterior_draws", m.PosteriorDraws}, {"cell_draws", m.CellDraws}} {
+		if n.value != nil {
+			o = append(o, entry{n.name, *n.value})
+		}
+	}
+	if m.Window != nil {
+		o = append(o, entry{"window", *m.Window})
+	}
+	return append(o, fieldsOf("estimator", m.Estimator, "set_match", m.SetMatch, "baselines", m.Baselines, "relative_risk", m.RelativeRisk,
+		"ordinal", list(m.Ordinal), "model_out", m.ModelOut, "model_in", m.ModelIn, "replace", m.Replace)...)
 }
 
 func conditionYAML(c Condition) any {

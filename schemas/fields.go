@@ -8,11 +8,12 @@ import (
 
 // planned are operators that the spec's language has and this version does not run.
 var planned = map[string]string{
-	"mc3":  "the operator mc3 is not part of this version; it runs recode, select, suda and frequency",
-	"sap":  "the operator sap is not part of this version; it runs recode, select, suda and frequency",
-	"tau":  "the operator tau is not part of this version; it runs recode, select, suda and frequency",
-	"pram": "the operator pram is not part of this version; it runs recode, select, suda and frequency",
+	"sap":  "the operator sap is not part of this version; it runs " + operatorNames,
+	"tau":  "the operator tau is not part of this version; it runs " + operatorNames,
+	"pram": "the operator pram is not part of this version; it runs " + operatorNames,
 }
+
+const operatorNames = "recode, select, suda, frequency and mc3"
 
 func text(what string, to *string) func(*decoder, ast.Node, string) {
 	return func(d *decoder, n ast.Node, path string) { *to, _ = d.name(n, path, what) }
@@ -170,10 +171,12 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 			return Operator{Suda: &Suda{}}
 		case "frequency":
 			return Operator{Frequency: &FrequencyOperator{}}
+		case "mc3":
+			return Operator{MC3: &MC3{}}
 		default:
 			reason, known := planned[name]
 			if !known {
-				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda or frequency, or a mapping such as recode: {...}", name)
+				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda, frequency or mc3, or a mapping such as recode: {...}", name)
 			}
 			d.problemAt(path, reason)
 			return o
@@ -181,7 +184,7 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 	}
 	d.mapping(n, path, what, operatorFields(&o))
 	set := 0
-	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil} {
+	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil} {
 		if is {
 			set++
 		}
@@ -216,6 +219,12 @@ func operatorFields(o *Operator) []field {
 			o.Frequency = &FrequencyOperator{}
 			if !isNull(n) {
 				d.mapping(n, path, "frequency", frequencyFields(o.Frequency))
+			}
+		}},
+		{"mc3", func(d *decoder, n ast.Node, path string) {
+			o.MC3 = &MC3{}
+			if !isNull(n) {
+				d.mapping(n, path, "mc3", mc3Fields(o.MC3))
 			}
 		}},
 	}

@@ -16,11 +16,8 @@ func (s *Summary) Footer() ([]byte, error) {
 	bare.Run = nil
 	bare.Operators = maps.Clone(s.Operators)
 	for name, o := range bare.Operators {
-		// The one list that can be very long is cut before it becomes text.
-		if suda, ok := o.(*SudaSummary); ok && len(suda.Categories) > footerEntries {
-			short := *suda
-			short.Categories = suda.Categories[:footerEntries]
-			bare.Operators[name] = &short
+		if m, ok := o.(Measured); ok {
+			bare.Operators[name] = m.Short(footerEntries) // what can be very long is cut before it becomes text
 		}
 	}
 	whole, err := json.Marshal(&bare)

@@ -109,7 +109,7 @@ func TestSchemaKnowsTheDecodersFields(t *testing.T) {
 	for def, fields := range map[string][]field{
 		"source": sourceFields(&Source{}), "sampling": samplingFields(&Sampling{}), "key": keyFields(&Key{}), "key_variable": keyVariableFields(&KeyVariable{}),
 		"operator": operatorFields(&Operator{}), "recode": recodeFields(&Recode{}), "select": selectFields(&Select{}), "range": conditionFields(&Condition{}),
-		"suda": sudaFields(&Suda{}), "sink": sinkFields(&Sink{}),
+		"suda": sudaFields(&Suda{}), "frequency": frequencyFields(&FrequencyOperator{}), "mc3": mc3Fields(&MC3{}), "sink": sinkFields(&Sink{}),
 	} {
 		assert.Equal(t, names(fields), properties(def), def)
 	}
@@ -126,8 +126,16 @@ func summary() *Summary {
 	key := &KeySummary{Variables: []VariableSummary{{Name: "AGE", Categories: 51, Missing: 3, Policy: MissingCategory, MissingCodes: []string{"NA"}}}, Classes: 51, SampleUniques: 2, Doubles: 0.5}
 	suda := &SudaSummary{Score: ScoreLattice, MaxSize: 1, Complete: true, Threshold: 1, Records: 28155, Fraction: pointer(0.01), DIS: &dis, MSUs: 2, MSUsBySize: []int64{2},
 		FileScore: 3.5, FileIS: 7, Variables: []Blame{{"AGE", 3.5, 100}}, Categories: []CategoryBlame{{"AGE", &category, 2, 57.1, 57.1}, {"AGE", nil, 1.5, 42.9, 42.9}}}
+	half := pointer(0.5)
+	mc3 := &MC3Summary{Records: 28155, Fraction: 0.01, PopulationSize: n, Search: "exact", SearchReason: "6 key variables", Estimator: "gamma", PriorPrecision: 1, DIS: half, PU: half,
+		PUSE: half, PUSU: half, CMUM: half, CMSU: half, PopulationUnique: half, CorrectMatches: half, Reidentified: half, ReidentifiedPart: half, SD: &MC3Deviations{1, 2, 3},
+		Models: []ModelSummary{{"[AGE SEX]", [][2]string{{"AGE", "SEX"}}, -10, 1}}, EdgeProbabilities: []EdgeProbability{{[2]string{"AGE", "SEX"}, 1, nil}},
+		Variables: []RelativeRisk{{"AGE", half, half, 3}}, Categories: []CategoryRisk{{"AGE", nil, half, half, half, nil, 3}}, Calibration: []CalibrationBin{{3, 0.5, 0.5, 2}},
+		Sensitivity: []Sensitivity{{1, "[AGE SEX]", 1, half, half, half, half}}, Baselines: []Baseline{{"pitman", half, half, nil, nil, "why"}},
+		Diagnostics: MC3Diagnostics{Margins: 3, Graphs: 2, Proposals: 100, AcceptanceRate: half, ESS: half, RHat: pointer(1.01), Unseen: half, LogTotal: half, Enumerated: true,
+			Draws: 10, Steps: 1, Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
 	return &Summary{SchemaVersion: Version, Input: []string{"a<b>.parquet"}, Rows: 28155, Key: key, Sampling: SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
-		Operators: map[string]any{"suda": suda}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
+		Operators: map[string]any{"suda": suda, "mc3": mc3}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
 }
 
 func TestSummaryFitsItsSchema(t *testing.T) {
@@ -146,7 +154,8 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 // Every field of the summary's types is in its schema, and the other way round.
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
-	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{}}
+	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
+		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}}
 	known := map[string]bool{}
 	for _, x := range types {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {

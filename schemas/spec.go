@@ -69,6 +69,7 @@ type Operator struct {
 	Select    *Select
 	Suda      *Suda
 	Frequency *FrequencyOperator
+	MC3       *MC3
 }
 
 // A Recode makes a column from another: values are mapped, cut off after a number of characters, or banded.

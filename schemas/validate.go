@@ -37,11 +37,19 @@ const (
 	LimitDIS               = "dis"                 // Pr(correct match given unique match), 0 to 1
 	LimitMaxScore          = "max_score"           // highest score of a record
 	LimitFileScore         = "file_score"          // sum of the scores of all records
+	LimitPU                = "pu"                  // share of the population that is population unique, 0 to 1
+	LimitPUSU              = "pu_su"               // share of the sample uniques that are population unique, 0 to 1
+	LimitCMUM              = "cm_um"               // Pr(correct match given unique match) by the model (theta), 0 to 1
+	LimitCMSU              = "cm_su"               // Pr(correct match given sample unique), 0 to 1
+	LimitPopulationUniques = "expected_population_uniques"
+	LimitCorrectMatches    = "expected_correct_matches"   // among the sample uniques
+	LimitReidentifications = "expected_reidentifications" // among all records
 )
 
 // LimitNames are the figures that limits can be set for.
 var LimitNames = []string{LimitClasses, LimitSampleUniques, LimitSampleUniqueShare, LimitDoubles, LimitSpecialUniques,
-	LimitMSUs, LimitDIS, LimitMaxScore, LimitFileScore}
+	LimitMSUs, LimitDIS, LimitMaxScore, LimitFileScore, LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques,
+	LimitCorrectMatches, LimitReidentifications}
 
 // Validate finds what is wrong with a spec without reading data. The error is a *SpecError with all that is wrong.
 func (s *Spec) Validate() error {
@@ -92,13 +100,16 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 
 // limits refuses limits of figures that the run would not have: a gate that is never closed is worse than none.
 func (v *validator) limits(s *Spec) {
-	searched, counted, dis := false, false, false
+	has := map[string]bool{}
+	searched := false
 	for _, o := range s.Operators {
 		searched = searched || o.Suda != nil
-		counted = counted || o.Suda != nil || o.Frequency != nil
-		dis = dis || o.Suda != nil && o.Suda.Threshold <= 1 && s.Sampling != nil
+		if m := o.Measure(); m != nil {
+			for _, name := range m.Figures(s) {
+				has[name] = true
+			}
+		}
 	}
-	ofTable := []string{LimitClasses, LimitSampleUniques, LimitSampleUniqueShare, LimitDoubles}
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
 		path := "limits." + name
 		switch value := s.Limits[name]; {
@@ -106,14 +117,18 @@ func (v *validator) limits(s *Spec) {
 			v.add(path, "limit %q is unknown; %s", name, oneOfAdvice(name, LimitNames))
 		case math.IsNaN(value) || value < 0:
 			v.add(path, "the limit %s is %v; it must be 0 or more", name, value)
-		case len(s.Operators) > 0 && !searched && !(counted && slices.Contains(ofTable, name)):
-			v.add(path, "the limit %s is compared with a figure of suda; add suda to operators", name)
-		case name == LimitDIS && searched && !dis:
+		case name == LimitDIS && searched && !has[name]:
 			if s.Sampling != nil {
 				v.add(path, "there is no DIS with a threshold above 1 to compare the limit with; leave the limit or the threshold out")
 				continue
 			}
 			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
+		case len(s.Operators) > 0 && !has[name]:
+			of := "suda"
+			if slices.Contains((&MC3{}).Figures(s), name) && !slices.Contains(figuresOfKey, name) {
+				of = "mc3"
+			}
+			v.add(path, "the limit %s is compared with a figure of %s; add %s to operators", name, of, of)
 		case name == LimitMaxScore && s.Sink.Path == "":
 			v.add(path, "the limit %s is compared while records are written; add a sink", name)
 		}

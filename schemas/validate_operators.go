@@ -28,8 +28,11 @@ func (v *validator) operators(s *Spec) {
 			f := o.Frequency
 			v.measure(path+".frequency", "frequency", f.Prefix, f.Key, f.Missing, s)
 			v.prefixOnce(path+".frequency", f.ColumnPrefix(), written)
+		case o.MC3 != nil:
+			v.mc3(path+".mc3", o.MC3, s)
+			v.prefixOnce(path+".mc3", o.MC3.ColumnPrefix(), written)
 		default:
-			v.add(path, "an operator is empty; name one of recode, select, suda, frequency")
+			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3")
 		}
 	}
 }

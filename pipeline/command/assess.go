@@ -39,14 +39,19 @@ unchanged, and columns of risk are added:
    suda_dis_is              DIS-IS, needs the sampling fraction
    suda_msu_count           number of minimal sample uniques
    suda_msu_min_size        size of the smallest
+With --measures suda,mc3 or mc3, models of the population tell how likely each
+record is to be found; they need the sampling fraction:
+   mc3_correct_match        chance that a member with this key is this record
+   mc3_population_unique    chance that the key is unique in the population
+   mc3_expected_frequency   expected number of members with the key
 
 FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
 IPC stream on standard input. Rows are numbered from 0 within a file.`,
-		Flags: append(keyFlags(),
+		Flags: slices.Concat(keyFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
 			&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
 			&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk: suda, frequency (sample frequencies only, for files too large to search; default: suda)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk, separated by commas: suda, mc3 (probabilities from models of the population), frequency (sample frequencies only, for files too large to search; default: suda)"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
@@ -59,7 +64,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
 			&cli.BoolFlag{Name: "force", Usage: "search even if it is estimated to take more than an hour"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		),
+		}, mc3Flags()),
 		Action: func(ctx *cli.Context) error {
 			spec, err := assessSpec(ctx)
 			if err != nil {
@@ -133,11 +138,11 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	measure, err := measureOf(ctx, measures)
+	made, err := operatorsOf(ctx, measures)
 	if err != nil {
 		return nil, err
 	}
-	spec.Operators = append(spec.Operators, measure)
+	spec.Operators = append(spec.Operators, made...)
 	if ctx.Bool("keep-rows") {
 		for _, o := range spec.Operators {
 			if o.Select != nil {
@@ -156,30 +161,6 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	}
 	spec.Limits, err = limitsOf(ctx.StringSlice("limit"))
 	return spec, err
-}
-
-// measureOf makes the operator of the measure asked for.
-func measureOf(ctx *cli.Context, measures []string) (o schemas.Operator, err error) {
-	if len(measures) > 1 {
-		return o, usage("--measures: suda writes the sample frequency too; name one of suda and frequency")
-	}
-	if measures[0] == "frequency" {
-		for _, flag := range []string{"score", "max-size", "threshold", "contributions", "msus", "force"} {
-			if ctx.IsSet(flag) {
-				return o, usage("--%s is suda's; the measure is frequency", flag)
-			}
-		}
-		return schemas.Operator{Frequency: &schemas.FrequencyOperator{Replace: ctx.Bool("replace")}}, nil
-	}
-	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
-		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force"), Replace: ctx.Bool("replace")}
-	switch k := ctx.Int64("threshold"); {
-	case k < 1:
-		return o, usage("--threshold is %d; it must be at least 1", k)
-	case k > 1:
-		suda.Threshold = k
-	}
-	return schemas.Operator{Suda: suda}, nil
 }
 
 // keySpec makes the part of a spec that assess, inspect and explain have in common.
@@ -354,8 +335,8 @@ func measuresOf(ctx *cli.Context) ([]string, error) {
 		switch {
 		case schemas.Planned(name) != "":
 			return nil, usage("--measures: %s", schemas.Planned(name))
-		case name != "suda" && name != "frequency":
-			return nil, usage("--measures: there is no measure %q; there are suda and frequency", name)
+		case !slices.Contains(measureNames, name):
+			return nil, usage("--measures: there is no measure %q; there are %s", name, strings.Join(measureNames, ", "))
 		case slices.Contains(names[:i], name):
 			return nil, usage("--measures names %s twice", name)
 		}

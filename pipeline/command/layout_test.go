@@ -116,7 +116,7 @@ func TestReportOfLongNames(t *testing.T) {
 	s := &schemas.Summary{Rows: 987654321098, Key: &schemas.KeySummary{Classes: 123456789012, SampleUniques: 10},
 		Operators: map[string]any{"suda": suda}}
 	o := &pipeline.Outcome{Summary: s, Inputs: []string{long + ".parquet", "b.parquet", "c.parquet"}, Outputs: []string{"a", "b", "c", "d"},
-		Riskiest: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}}
+		Rankings: []operators.Ranking{{Operator: "suda", Column: "suda_score", Rows: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}}}}
 	text := reportText(&schemas.Spec{Operators: []schemas.Operator{{Suda: &schemas.Suda{}}}}, o)
 	for line := range strings.Lines(text) {
 		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen, line)

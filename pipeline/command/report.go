@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"microrisk/operators"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -43,8 +44,13 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 			b.WriteString("    shares may add to more than 100 %: a set counts for each variable in it\n")
 		}
 	}
-	if len(o.Riskiest) > 0 {
-		b.WriteString("\n" + table("  ", recordRows(o, suda != nil && suda.Threshold > 1)))
+	for _, m := range modelled(spec, s) {
+		b.WriteString("\n" + table("  ", modelRows(m)))
+	}
+	for _, r := range o.Rankings {
+		if len(r.Rows) > 0 {
+			b.WriteString("\n" + table("  ", recordRows(o, r, suda != nil && suda.Threshold > 1)))
+		}
 	}
 	switch {
 	case len(o.Outputs) == 1 && o.Outputs[0] == "-":
@@ -161,17 +167,21 @@ func variableRows(suda *schemas.SudaSummary) [][]cell {
 }
 
 // recordRows has the records with the highest scores; shared: several records may have the key of one.
-func recordRows(o *pipeline.Outcome, shared bool) [][]cell {
-	rows := [][]cell{{left("riskiest records"), right("score")}}
+func recordRows(o *pipeline.Outcome, ranking operators.Ranking, shared bool) [][]cell {
+	by := "score"
+	if ranking.Column == schemas.Column(ranking.Operator, schemas.MC3CorrectMatch) {
+		by, shared = "correct match", false
+	}
+	rows := [][]cell{{left("riskiest records"), right(by)}}
 	if shared {
 		rows[0] = append(rows[0], right("records with the key"))
 	}
-	scores := make([]float64, len(o.Riskiest))
-	for i, r := range o.Riskiest {
+	scores := make([]float64, len(ranking.Rows))
+	for i, r := range ranking.Rows {
 		scores[i] = r.Score
 	}
 	texts := figures(scores)
-	for i, r := range o.Riskiest {
+	for i, r := range ranking.Rows {
 		// Without separators, as --row wants it.
 		name := fmt.Sprintf("  row %d", r.Row)
 		if len(o.Inputs) > 1 && r.Input < len(o.Inputs) {

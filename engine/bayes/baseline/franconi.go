@@ -1,0 +1,51 @@
+package baseline
+
+import (
+	"fmt"
+	"math"
+
+	"microrisk/engine/bayes/risk"
+)
+
+// BenedettiFranconi takes F - f as negative binomial of f successes with probability p, the sampling fraction, above 0 and at most 1
+// (Benedetti & Franconi 1998): E[1/F] of f = 1 is p/(1-p) log(1/p), P(F = 1 given f = 1) is p. PU is NaN: the model has no empty
+// cells. Match and Unique are by frequency.
+func BenedettiFranconi(h Histogram, fraction float64) (*Result, error) {
+	if err := checkFraction(fraction); err != nil {
+		return nil, err
+	}
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	r := newResult(len(h))
+	for i, f := range h {
+		r.Match[i], r.Unique[i] = franconi(f.F, fraction)
+	}
+	r.byFrequency(h)
+	return r, nil
+}
+
+// BenedettiFranconiWeighted takes p = f / (sum of the design weights of the class) for each class, at most 1. Match and Unique are
+// by class. Weights must be finite and above 0.
+func BenedettiFranconiWeighted(counts []int64, weights []float64) (*Result, error) {
+	if len(counts) != len(weights) {
+		return nil, fmt.Errorf("%d sums of weights for %d classes", len(weights), len(counts))
+	}
+	r := newResult(len(counts))
+	for i, f := range counts {
+		if w := weights[i]; f < 1 || !(w > 0) || math.IsInf(w, 1) {
+			return nil, fmt.Errorf("class %d has %d records of weight %v, want at least 1 and a weight above 0", i, f, w)
+		}
+		r.Match[i], r.Unique[i] = franconi(f, min(1, float64(f)/weights[i]))
+	}
+	r.average(counts)
+	return r, nil
+}
+
+func franconi(f int64, p float64) (match, unique float64) {
+	match = risk.NegativeBinomialMatch(float64(f), float64(f), (1-p)/p)
+	if f == 1 {
+		unique = p
+	}
+	return match, unique
+}

@@ -1,0 +1,69 @@
+package operators
+
+import (
+	"context"
+	"math"
+
+	"microrisk/engine/bayes/baseline"
+	"microrisk/engine/graph"
+	"microrisk/schemas"
+)
+
+// weighed tells whether Benedetti-Franconi's estimate takes the weights of each class.
+func (b *mc3Bound) weighed() bool { return b.Config.Baselines && b.Sampling.Weight != "" }
+
+// baselines measures the sample by simpler models, for comparison.
+func (s *mc3Summarizer) baselines(ctx context.Context, m *schemas.MC3Summary) error {
+	if s.data.Records == 0 || s.fraction == 0 {
+		return nil
+	}
+	h := baseline.Count(s.data.Counts)
+	population := float64(s.data.Records) + s.options.Unsampled
+	cells := math.Exp(s.data.LogCells(graph.First(s.data.Variables())))
+	add := func(name string, r *baseline.Result, err error) {
+		row := schemas.Baseline{Name: name}
+		switch {
+		case err != nil:
+			row.Note = err.Error()
+		case r != nil:
+			row.PU, row.PUSU, row.CMSU = figure(r.PU), figure(r.PUSU), figure(r.CMSU)
+		}
+		m.Baselines = append(m.Baselines, row)
+	}
+	m.Baselines = append(m.Baselines, schemas.Baseline{Name: "dis", CMUM: m.DIS})
+	if s.bound.weighed() {
+		weights := make([]float64, s.data.Cells())
+		for i := range weights {
+			weights[i] = s.weights.Sum(classOf(s.data, i), 0)
+		}
+		r, err := baseline.BenedettiFranconiWeighted(s.data.Counts, weights)
+		add("benedetti-franconi", r, err)
+	} else {
+		r, err := baseline.BenedettiFranconi(h, s.fraction)
+		add("benedetti-franconi", r, err)
+	}
+	for _, fit := range []struct {
+		name string
+		of   func(baseline.Histogram, float64) (baseline.PoissonGamma, error)
+	}{{"bethlehem-moments", baseline.BethlehemMoments}, {"bethlehem-likelihood", baseline.BethlehemLikelihood}} {
+		g, err := fit.of(h, cells)
+		var r *baseline.Result
+		if err == nil {
+			r, err = g.Measure(h, population)
+		}
+		add(fit.name, r, err)
+	}
+	p, err := baseline.FitPitman(h)
+	var r *baseline.Result
+	if err == nil {
+		r, err = p.Measure(h, population)
+	}
+	add("pitman", r, err)
+	r, err = baseline.Independence(ctx, s.data, s.fraction)
+	add("elamir-skinner-independence", r, err)
+	if ctx.Err() == nil {
+		r, err = baseline.TwoWay(ctx, s.data, s.fraction)
+		add("elamir-skinner-two-way", r, err)
+	}
+	return ctx.Err()
+}

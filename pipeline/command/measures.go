@@ -1,0 +1,121 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/schemas"
+)
+
+// measureNames are the measures that assess knows.
+var measureNames = []string{"suda", "mc3", "frequency"}
+
+// sudaFlags are the flags that only suda looks at.
+var sudaFlags = []string{"score", "max-size", "threshold", "contributions", "msus", "force"}
+
+func mc3Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "search", Category: "MC3", Usage: "how models are found: exact, mc3, anneal, occam or fixed (default: exact where it can be afforded, else mc3 with tempering)"},
+		&cli.StringFlag{Name: "graph", Category: "MC3", Usage: "the model of --search fixed: independence, saturated, or cliques such as '[AGE SEX][SEX REGION]'"},
+		&cli.StringFlag{Name: "estimator", Category: "MC3", Usage: "how a record's probabilities are computed: gamma, poisson, exact or montecarlo (default: gamma)"},
+		&cli.StringSliceFlag{Name: "prior-precision", Category: "MC3", Usage: "total prior precision; several, separated by commas, are compared in the summary (default: 1)"},
+		&cli.StringFlag{Name: "weights", Category: "MC3", Usage: "weights of models: likelihood or visits (with --search mc3; default: likelihood)"},
+		&cli.StringFlag{Name: "iterations", Category: "MC3", Usage: "proposals of each chain (with --search mc3; default: 1000000)"},
+		&cli.StringFlag{Name: "chains", Category: "MC3", Usage: "number of chains (with --search mc3; default: 4)"},
+		&cli.StringFlag{Name: "temperatures", Category: "MC3", Usage: "temperatures of each chain, 1 for no tempering (with --search mc3; default: 1)"},
+		&cli.BoolFlag{Name: "baselines", Category: "MC3", Usage: "compare with simpler models in the summary"},
+		&cli.BoolFlag{Name: "relative-risk", Category: "MC3", Usage: "compare with the risk without each variable and category in the summary"},
+		&cli.StringFlag{Name: "model-out", Category: "MC3", Usage: "save the fitted model to `FILE`"},
+		&cli.StringFlag{Name: "model-in", Category: "MC3", Usage: "use the model in `FILE` without a fit"},
+	}
+}
+
+// operatorsOf makes the operators of the measures asked for.
+func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error) {
+	if slices.Contains(measures, "frequency") && len(measures) > 1 {
+		return nil, usage("--measures: suda and mc3 write the sample frequency too; leave frequency out")
+	}
+	for _, of := range []struct {
+		measure string
+		flags   []string
+	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}} {
+		for _, flag := range of.flags {
+			if ctx.IsSet(flag) && !slices.Contains(measures, of.measure) {
+				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, of.measure, of.measure)
+			}
+		}
+	}
+	var list []schemas.Operator
+	for _, name := range measures {
+		var o schemas.Operator
+		var err error
+		switch name {
+		case "suda":
+			o.Suda, err = sudaOf(ctx)
+		case "mc3":
+			o.MC3, err = mc3Of(ctx)
+		default:
+			o.Frequency = &schemas.FrequencyOperator{Replace: ctx.Bool("replace")}
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+func flagNames(flags []cli.Flag) []string {
+	var names []string
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+func sudaOf(ctx *cli.Context) (*schemas.Suda, error) {
+	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
+		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force"), Replace: ctx.Bool("replace")}
+	switch k := ctx.Int64("threshold"); {
+	case k < 1:
+		return nil, usage("--threshold is %d; it must be at least 1", k)
+	case k > 1:
+		suda.Threshold = k
+	}
+	return suda, nil
+}
+
+func mc3Of(ctx *cli.Context) (*schemas.MC3, error) {
+	m := &schemas.MC3{Search: ctx.String("search"), Graph: ctx.String("graph"), Estimator: ctx.String("estimator"), Weights: ctx.String("weights"),
+		Baselines: ctx.Bool("baselines"), RelativeRisk: ctx.Bool("relative-risk"), ModelOut: ctx.String("model-out"), ModelIn: ctx.String("model-in"),
+		Replace: ctx.Bool("replace")}
+	texts, err := words("prior-precision", ctx.StringSlice("prior-precision"))
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v > 0) {
+			return nil, usage("--prior-precision is %q; it must be a number above 0, such as 1", text)
+		}
+		m.PriorPrecision = append(m.PriorPrecision, v)
+	}
+	for _, n := range []struct {
+		flag string
+		to   **int
+	}{{"iterations", &m.Iterations}, {"chains", &m.Chains}, {"temperatures", &m.Temperatures}} {
+		text := ctx.String(n.flag)
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || v < 1 {
+			return nil, usage("--%s is %q; it must be a whole number of at least 1", n.flag, text)
+		}
+		i := int(v)
+		*n.to = &i
+	}
+	return m, nil
+}

@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+
+	"microrisk/operators"
+	"microrisk/operators/atomicfile"
+	"microrisk/schemas"
+)
+
+// readModels reads the saved models that a spec names, by their path.
+func readModels(s *schemas.Spec) (map[string]*schemas.Model, error) {
+	models := map[string]*schemas.Model{}
+	for _, o := range s.Operators {
+		if o.MC3 == nil || o.MC3.ModelIn == "" || models[o.MC3.ModelIn] != nil {
+			continue
+		}
+		path := o.MC3.ModelIn
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, wrong(fmt.Errorf("the model %s cannot be read: %w", path, pathReason(err)))
+		}
+		if models[path], err = schemas.DecodeModel(path, text); err != nil {
+			return nil, wrong(err)
+		}
+	}
+	return models, nil
+}
+
+// modelsOut are the files that models are saved to.
+func modelsOut(s *schemas.Spec) []string {
+	var paths []string
+	for _, o := range s.Operators {
+		if o.MC3 != nil && o.MC3.ModelOut != "" {
+			paths = append(paths, o.MC3.ModelOut)
+		}
+	}
+	return paths
+}
+
+// A modelFiles are the files of fitted models, by the prefix of the operator.
+type modelFiles map[string]*atomicfile.File
+
+func openModels(s *schemas.Spec) (modelFiles, error) {
+	files := modelFiles{}
+	for _, o := range s.Operators {
+		if o.MC3 == nil || o.MC3.ModelOut == "" {
+			continue
+		}
+		f, err := atomicfile.Create(o.MC3.ModelOut)
+		if err != nil {
+			files.Abort()
+			return nil, err
+		}
+		files[o.MC3.ColumnPrefix()] = f
+	}
+	return files, nil
+}
+
+// Abort leaves nothing behind of files that were not committed.
+func (m modelFiles) Abort() {
+	for _, f := range m {
+		f.Abort()
+	}
+}
+
+// write puts the fitted models into their files, complete but for their names.
+func (m modelFiles) write(r *operators.Report) ([]*atomicfile.File, error) {
+	var written []*atomicfile.File
+	for _, o := range r.Operators {
+		f := m[o.Name]
+		if f == nil || o.Model == nil {
+			continue
+		}
+		text, err := o.Model.Marshal()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.Write(text); err != nil {
+			return nil, fmt.Errorf("writing the model: %w", pathReason(err))
+		}
+		written = append(written, f)
+	}
+	return written, nil
+}
