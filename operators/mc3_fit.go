@@ -151,6 +151,7 @@ func (b *mc3Bound) search(ctx context.Context, d *bayes.Data, env Env) ([]*fitte
 		if err != nil {
 			return nil, err
 		}
+		b.doubt(found, env)
 		law, err := risk.NewLaw(d, precision, found.Models)
 		if err != nil {
 			return nil, err
@@ -158,6 +159,21 @@ func (b *mc3Bound) search(ctx context.Context, d *bayes.Data, env Env) ([]*fitte
 		laws = append(laws, &fittedLaw{precision: precision, found: found, law: law})
 	}
 	return laws, nil
+}
+
+// Beyond these the summary's diagnostics are a warning.
+const (
+	highRHat   = 1.1
+	highUnseen = 0.1
+)
+
+// doubt warns of chains that do not agree.
+func (b *mc3Bound) doubt(found *search.Result, env Env) {
+	d := found.Diagnostics
+	if found.Method == search.MC3 && (d.RHat > highRHat || d.Unseen > highUnseen) {
+		env.Warn(fmt.Sprintf("%s: the chains have not converged (R-hat %.3g, about %.2g of the posterior probability was not seen): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
+			b.prefix, d.RHat, d.Unseen, schemas.MaxExactVariables))
+	}
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.

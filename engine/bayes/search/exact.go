@@ -13,6 +13,9 @@ const (
 	maxExact      = 18 // variables up to which the program may be tried
 )
 
+// mostWorkers is how many workers the exact search uses at most, since each takes memory.
+const mostWorkers = 16
+
 // mostSteps is what Auto lets the exact search take: some 20 seconds of one processor.
 const mostSteps = 10_000_000_000
 
@@ -40,6 +43,10 @@ func passes(k int) int64 { return 3 << (2 * k) }
 // exactAffordable tells whether Auto should search exactly, and in one phrase why or why not.
 func exactAffordable(scores *bayes.Scores, o Options) (ok bool, reason string) {
 	k, cells := scores.Data().Variables(), scores.Data().Cells()
+	if k > maxExact {
+		return false, fmt.Sprintf("%d variables are more than the %d of the exact posterior", k, maxExact)
+	}
+	o.Workers = mostWorkers // what is chosen must not depend on them
 	if err := exactRefusal(scores, o); err != nil {
 		return false, fmt.Sprintf("%d variables are too many for the exact posterior in the memory allowed", k)
 	}
@@ -79,6 +86,7 @@ func inBytes(n int64) string {
 // exact is the posterior distribution over all decomposable graphs: by listing them up to 7 variables, beyond by dynamic programming
 // over rooted junction trees, of which it draws. See Exact.
 func exact(ctx context.Context, s *bayes.Scores, o Options) (*Result, error) {
+	o.Workers = min(o.Workers, mostWorkers)
 	if err := exactRefusal(s, o); err != nil {
 		return nil, err
 	}

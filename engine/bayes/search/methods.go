@@ -17,10 +17,7 @@ func run(ctx context.Context, scores *bayes.Scores, o Options) (*Result, error) 
 	}
 	reason := ""
 	if o.Method == Auto {
-		o.Method, reason = choose(scores, o)
-		if o.Rungs == 0 {
-			o.Rungs = 12
-		}
+		o, reason = choose(scores, o)
 	}
 	r, err := o.find(ctx, scores)
 	if err != nil {
@@ -47,11 +44,32 @@ func (o Options) find(ctx context.Context, scores *bayes.Scores) (*Result, error
 	return nil, fmt.Errorf("unknown search %q", o.Method)
 }
 
-// choose is the method of Auto and why.
-func choose(scores *bayes.Scores, o Options) (Method, string) {
+// mostWork is the number of proposals times occupied cells that Auto lets chains take beyond directVariables, where most scores are
+// asked for once: about a minute of two processors.
+const mostWork = 120_000_000_000
+
+// choose fills in the method of Auto, and says why. Neither the number of workers nor the time of day enters.
+func choose(scores *bayes.Scores, o Options) (Options, string) {
 	ok, reason := exactAffordable(scores, o)
 	if ok {
-		return Exact, reason
+		o.Method = Exact
+		return o, reason
 	}
-	return MC3, reason
+	o.Method = MC3
+	if o.Rungs == 0 {
+		o.Rungs = 12
+	}
+	k, cells := scores.Data().Variables(), scores.Data().Cells()
+	proposals := mostWork / max(1, cells)
+	if k <= directVariables || proposals >= (o.Burn+o.Iterations)*o.Chains*o.Rungs {
+		return o, reason
+	}
+	o.Rungs = min(o.Rungs, 4)
+	each := max(2500, proposals/(o.Chains*o.Rungs))
+	if each >= o.Burn+o.Iterations {
+		return o, reason
+	}
+	o.Burn, o.Iterations = each/5, each-each/5
+	o.Thin = min(o.Thin, max(1, o.Iterations/1000))
+	return o, fmt.Sprintf("%s; %d iterations, since each takes long", reason, o.Iterations)
 }

@@ -140,8 +140,8 @@ func TestAutoBeyondExact(t *testing.T) {
 	r := find(t, s, Options{Burn: 500, Iterations: 5000, Chains: 2})
 	require.Equal(t, MC3, r.Method)
 	require.NotEmpty(t, r.Reason)
-	require.Len(t, r.Diagnostics.Temperatures, 6)
-	require.Len(t, r.Diagnostics.Swaps, 5)
+	require.Len(t, r.Diagnostics.Temperatures, 12)
+	require.Len(t, r.Diagnostics.Swaps, 11)
 	require.Greater(t, r.Models[0].LogLikelihood, s.Graph(graph.New(40)))
 }
 
