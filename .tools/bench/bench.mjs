@@ -1,11 +1,12 @@
 // Measures the program on made-up files that a reader can make again, and compares it with DuckDB in turns within one run.
 //
-//   node bench.mjs count|suda|annotate|scale [--file FILE.parquet --keys A,B,...] [--rows N] [--threads 2] [--runs 5]
+//   node bench.mjs count|suda|annotate|mc3|scale [--file FILE.parquet --keys A,B,...] [--rows N] [--threads 2] [--runs 5]
 //
 // count     the counting scan against GROUP BY, over twelve and over five keys
 // suda      all minimal sample uniques of up to 3 variables against counts of the same combinations by GROUPING SETS, and alone to
 //           full depth
 // annotate  from file to annotated file: sample frequencies against a join with the counts and COPY; in full and in little memory
+// mc3       models of the population against the search for minimal sample uniques, and alone for more keys
 // scale     the whole way for growing numbers of rows, of keys and of cores
 //
 // Without --file, build/generate makes the data in build/data.
@@ -145,6 +146,20 @@ const modes = {
       q.join(', ')}, count(*) AS sample_frequency FROM t GROUP BY ${q.join(', ')}) SELECT t.*, c.sample_frequency FROM t JOIN c ON ${
       q.map(k => `t.${k} IS NOT DISTINCT FROM c.${k}`).join(' AND ')}) TO '${join(folder, 'duckdb.parquet')}' (FORMAT parquet, COMPRESSION zstd)`);
     alone('  with --memory 96MiB', rows, [...args, '--memory', '96MiB']);
+  },
+  mc3() {
+    const { file, keys, rows } = input('census', Number(arg('rows', '1000000')));
+    const sample = ['assess', file, ...key(keys), '--fraction', '0.01', ...out];
+    const theirs = alone(`suda, ${keys.length} keys`, rows, sample);
+    const ours = alone(`mc3 exact, ${keys.length} keys`, rows, [...sample, '--measures', 'mc3', '--search', 'exact']);
+    console.log(`  ${'  ratio'.padEnd(44)} ${(ours / theirs).toFixed(2).padStart(8)}`);
+    alone(`mc3 in 4 chains, 12 temperatures, ${keys.length} keys`, rows, [...sample, '--measures', 'mc3', '--search', 'mc3', '--temperatures', '12']);
+    if (arg('file')) return;
+    for (const n of [12, 14, 16]) {
+      alone(`mc3 exact, ${n} binary keys`, 1e5, ['assess', data('binary', 100_000), ...key(Array.from({ length: n },
+        (_, i) => `item${String(i + 1).padStart(2, '0')}`)), '--fraction', '0.01', '--measures', 'mc3', '--search', 'exact', ...out],
+      threads, Math.min(runs, 3));
+    }
   },
   scale() {
     const few = Math.min(runs, 3);

@@ -77,7 +77,7 @@ func (x *index) find(columns [][]uint32, lo, hi int, keys []uint64, at []int32) 
 	for i, k := range keys {
 		at[i] = -1
 		b := k >> x.shift
-		if b+1 >= uint64(len(x.buckets)) {
+		if b >= uint64(len(x.buckets)-1) { // also the number of a cell that cannot be there, the largest of all
 			continue
 		}
 		from, to := int(x.buckets[b]), int(x.buckets[b+1])
