@@ -82,12 +82,12 @@ func newPlan(l *Law, likelihood bool) *plan {
 
 func newTerms(m *Margin, l *Law, alpha float64) *terms {
 	t := &terms{margin: m, lambda: alpha}
-	values := []int64{l.Records}
 	if m == nil {
 		t.n = []float64{float64(l.Records)}
 	} else {
 		t.variables = m.Variables
 		t.index = indexMargin(m, l.Levels)
+		var values []int64
 		values, t.number = distinct(m.Counts)
 		t.n = make([]float64, 1, len(values)+1)
 		for _, n := range values {
