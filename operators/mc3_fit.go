@@ -39,7 +39,7 @@ func (b *mc3Bound) searchOptions(env Env) (search.Options, error) {
 	default:
 		g, err := graph.Parse(c.Graph, b.names())
 		if err != nil {
-			return o, fmt.Errorf("%s: the graph %q: %w", b.prefix, c.Graph, err)
+			return o, fmt.Errorf("%s: %w", b.prefix, err)
 		}
 		o.Graph = g
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // A Model is a fitted model of mc3 as it is saved to a file: all that is needed to measure other records of the same population. It
@@ -70,7 +71,7 @@ func jsonReason(err error) string {
 	case errors.As(err, &kind):
 		return fmt.Sprintf("%s cannot be a %s", kind.Field, kind.Value)
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // Marshal is the model as it is written: one line a margin.

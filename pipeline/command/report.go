@@ -32,6 +32,11 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	case suda != nil:
 		rows = append(rows, measured(suda, key, s.Rows, variables)...)
 	case key != nil:
+		for _, m := range modelled(spec, s)[:min(1, len(modelled(spec, s)))] {
+			if m.Records != s.Rows {
+				rows = append(rows, []cell{left("records counted"), right(count(m.Records)), left("selected and not dropped")})
+			}
+		}
 		rows = append(rows, []cell{left("key variables"), right(count(int64(variables)))},
 			[]cell{left("combinations"), right(count(key.Classes)), left("distinct keys")},
 			[]cell{left("sample uniques"), right(count(key.SampleUniques)), left(partOf(key.SampleUniques, s.Rows) + " of the records")},
