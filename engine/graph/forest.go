@@ -10,7 +10,7 @@ package graph
 // is; Add and Remove make neutral rotations until one clique is all that has to change.
 type Forest struct {
 	n        int
-	true     [MaxVertices]Set // neighbours without fill-in
+	given    [MaxVertices]Set // neighbours without fill-in
 	clique   [MaxVertices]Set
 	parent   [MaxVertices]int // -1 for roots
 	children [MaxVertices]Set
@@ -19,7 +19,7 @@ type Forest struct {
 // NewForest is the forest of a graph and an elimination ordering of its vertices; where the ordering is not a perfect one of g, the
 // forest has g with its fill-in. It panics if order does not have each vertex once.
 func NewForest(g *Graph, order []int) *Forest {
-	f := &Forest{n: g.n, true: g.adj}
+	f := &Forest{n: g.n, given: g.adj}
 	var done, roots Set
 	for _, v := range order {
 		if v < 0 || v >= g.n || done.Has(v) {
@@ -116,7 +116,7 @@ func (f *Forest) Rotate(v int) {
 
 // without are the neighbours of w, by the time of its elimination, if its child v were eliminated after it; v may be among them.
 func (f *Forest) without(v, w int) Set {
-	c := f.true[w]
+	c := f.given[w]
 	for u := range f.children[w].Without(v).Vertices() {
 		c |= f.clique[u]
 	}

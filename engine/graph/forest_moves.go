@@ -80,7 +80,7 @@ func (f *Forest) Add(v, w int) bool {
 	if p < 0 || f.clique[w].Has(p) {
 		f.reparent(u, w)
 	}
-	f.true[u], f.true[w] = f.true[u].With(w), f.true[w].With(u)
+	f.given[u], f.given[w] = f.given[u].With(w), f.given[w].With(u)
 	return true
 }
 
@@ -98,10 +98,10 @@ func (f *Forest) reparent(v, p int) {
 // accept makes fill-in part of the graph.
 func (f *Forest) accept() {
 	for v := range f.n {
-		if later := f.clique[v].Without(v); later&^f.true[v] != 0 {
-			f.true[v] |= later
+		if later := f.clique[v].Without(v); later&^f.given[v] != 0 {
+			f.given[v] |= later
 			for ; later != 0; later &= later - 1 {
-				f.true[later.Min()] = f.true[later.Min()].With(v)
+				f.given[later.Min()] = f.given[later.Min()].With(v)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func (f *Forest) Remove(v, w int) bool {
 		}
 		f.reparent(v, p)
 	}
-	f.true[v], f.true[w] = f.true[v].Without(w), f.true[w].Without(v)
+	f.given[v], f.given[w] = f.given[v].Without(w), f.given[w].Without(v)
 	return true
 }
 

@@ -39,7 +39,7 @@ func checkForest(t require.TestingT, f *Forest, g *Graph) {
 	clique, parent := eliminated(g, order)
 	require.Equal(t, clique, f.clique[:f.n])
 	require.Equal(t, parent, f.parent[:f.n])
-	require.Equal(t, g.adj, f.true)
+	require.Equal(t, g.adj, f.given)
 	require.Equal(t, NewForest(g, order), f)
 	for v := range f.n {
 		for u := range f.children[v].Vertices() {
