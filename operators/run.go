@@ -57,6 +57,7 @@ type OperatorReport struct {
 	Name    string // the prefix of its columns
 	Summary any
 	Model   *schemas.Model // of one that fits a model
+	Tables  Tabled         // one that makes a file of its own
 }
 
 // A RiskyRow is one of the records with the highest scores.
@@ -180,6 +181,7 @@ func (r *run) count(ctx context.Context, n int) error {
 			if m, ok := r.fitted[i].(Modelled); ok {
 				o.Model = m.Model()
 			}
+			o.Tables, _ = r.fitted[i].(Tabled)
 			r.report.Operators = append(r.report.Operators, o)
 		}
 	}

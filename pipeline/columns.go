@@ -44,6 +44,9 @@ func (j *job) checkColumns(look bool) error {
 				c.check(path+".select.rows."+row.Column, "select", row.Column)
 			}
 		}
+		if o.SAP != nil {
+			c.tables(path+".sap", o.SAP)
+		}
 		m := o.Measure()
 		if m == nil {
 			continue
@@ -114,6 +117,19 @@ func (c *columnCheck) measure(path, who string, own *schemas.Key) []string {
 		names = append(names, v.Name)
 	}
 	return names
+}
+
+// tables checks the variables of tables.
+func (c *columnCheck) tables(path string, s *schemas.SAP) {
+	for k, v := range s.By {
+		c.check(fmt.Sprintf("%s.by[%d]", path, k), s.ColumnPrefix(), v.Name)
+	}
+	for k, v := range s.Cells {
+		c.check(fmt.Sprintf("%s.cells[%d]", path, k), s.ColumnPrefix(), v.Name)
+	}
+	for _, made := range s.Columns() {
+		c.add(made.Name)
+	}
 }
 
 // count checks the column that says how many records a row of a table stands for.

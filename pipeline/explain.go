@@ -68,7 +68,7 @@ func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Su
 		return nil, wrong(fmt.Errorf("a record is explained within one file; %d are named", n))
 	}
 	count := &counting{requests: keyRequest(*spec.Key), classes: true}
-	if j.chain, err = j.bind(true, append(operatorsOf(spec, nil), count)...); err != nil {
+	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
 		return nil, err
 	}
 	find := &rowSink{row: row, class: -1}

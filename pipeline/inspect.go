@@ -86,7 +86,7 @@ func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options
 		return nil, err
 	}
 	defer j.source.Close()
-	list := operatorsOf(spec, nil)
+	list := operatorsOf(spec, &companions{})
 	columns := &columnTables{look: look}
 	count := &counting{requests: columns.requests}
 	if spec.Key != nil {
@@ -146,7 +146,7 @@ func Count(ctx context.Context, spec *schemas.Spec, options Options) (classes, r
 	}
 	defer j.source.Close()
 	count := &counting{requests: keyRequest(*spec.Key)}
-	if j.chain, err = j.bind(true, append(operatorsOf(spec, nil), count)...); err != nil {
+	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
 		return 0, 0, err
 	}
 	if _, err = j.chain.Run(ctx, j.source, nil, j.chainOptions()); err != nil {

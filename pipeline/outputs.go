@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,13 @@ func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
 		written = append(written[:len(written):len(written)], s.Summary)
 	}
 	written = append(written[:len(written):len(written)], modelsOut(s)...)
+	for _, name := range slices.Sorted(maps.Keys(tablesOut(s))) {
+		path := tablesOut(s)[name]
+		if kindOf(path) == "" {
+			return nil, wrong(fmt.Errorf("cannot tell the format of the file of tables %s by its name; endings are .parquet, .arrow and .csv", path))
+		}
+		written = append(written, path)
+	}
 	return out, writable(written, in, out.folders)
 }
 

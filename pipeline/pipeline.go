@@ -136,6 +136,9 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		document = j.summarize(report)
 	}
 	document.Run = j.runSummary(start, report.Spilled)
+	if err := writeTables(ctx, spec, report, j.options); err != nil {
+		return nil, err
+	}
 	side, err := models.write(report)
 	if err != nil {
 		return nil, err
@@ -160,9 +163,9 @@ func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	if err != nil {
 		return nil, err
 	}
-	models, err := readModels(spec)
+	with, err := readBeside(ctx, spec, j.options)
 	if err == nil {
-		j.chain, err = j.bind(false, operatorsOf(spec, models)...)
+		j.chain, err = j.bind(false, operatorsOf(spec, with)...)
 	}
 	if err != nil {
 		j.source.Close()
@@ -204,8 +207,8 @@ func (j *job) bind(look bool, list ...operators.Operator) (*operators.Chain, err
 	return chain, wrong(err)
 }
 
-// operatorsOf are the operators of a spec, in its order, with the saved models that it names.
-func operatorsOf(s *schemas.Spec, models map[string]*schemas.Model) []operators.Operator {
+// operatorsOf are the operators of a spec, in its order, with what they read beside the inputs.
+func operatorsOf(s *schemas.Spec, with *companions) []operators.Operator {
 	var list []operators.Operator
 	shared := sharedKey(s)
 	for i, o := range s.Operators {
@@ -226,7 +229,10 @@ func operatorsOf(s *schemas.Spec, models map[string]*schemas.Model) []operators.
 			list = append(list, operators.Frequency{Config: *o.Frequency, Key: key, Shared: i == shared})
 		}
 		if o.MC3 != nil {
-			list = append(list, operators.MC3{Config: *o.MC3, Key: key, Sampling: s.Sampling, Shared: i == shared, Model: models[o.MC3.ModelIn]})
+			list = append(list, operators.MC3{Config: *o.MC3, Key: key, Sampling: s.Sampling, Shared: i == shared, Model: with.models[o.MC3.ModelIn]})
+		}
+		if o.SAP != nil {
+			list = append(list, operators.SAP{Config: *o.SAP, Secret: with.secrets[o.SAP.Release.Secret], Published: with.published[o.SAP.ColumnPrefix()]})
 		}
 	}
 	return list

@@ -209,6 +209,15 @@ func (d *decoder) integer(n ast.Node, path, what string) int64 {
 	return 0
 }
 
+// count reads a whole number of at least 0 that is the name of a field.
+func (d *decoder) count(text, path string) int64 {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < 0 {
+		d.problemAt(path, fmt.Sprintf("%q is no count; it must be a whole number of at least 0", text))
+	}
+	return v
+}
+
 func (d *decoder) number(n ast.Node, path, what string) float64 {
 	text, ok := scalarText(n)
 	if ok {

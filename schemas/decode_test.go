@@ -48,6 +48,12 @@ func full() *Spec {
 			{MC3: &MC3{Prefix: "cooled", Missing: MissingCategory, Search: "anneal", Schedule: "thesis", Restarts: pointer(3)}},
 			{MC3: &MC3{Prefix: "said", Missing: MissingCategory, Search: "fixed", Graph: "[AGE5 SEX]", PriorPrecision: []float64{2}, Estimator: "poisson", SetMatch: true}},
 			{MC3: &MC3{Prefix: "drawn", Missing: MissingCategory, Search: "exact", Draws: pointer(100)}},
+			{SAP: &SAP{Prefix: "attribution", By: []KeyVariable{{Name: "AREA"}, {Name: "ZONE", Levels: []string{"1", "2"}}}, Cells: []KeyVariable{{Name: "SEX"}, {Name: "HEALTH", Levels: []string{"good", "bad"}, MissingCodes: []string{"9"}}},
+				Missing: MissingDrop, Release: Release{Perturbation: Perturbation{Scheme: "conventional", Base: 4, Tie: "even"}, Total: "same", Margins: [][]string{{"SEX"}, {"HEALTH"}}},
+				Known: []int64{2, 5, 10}, Impossible: []map[string]string{{"SEX": "m", "HEALTH": "good"}, {"SEX": "1"}}, Threshold: pointer(0.9), Tables: "tables.parquet", Replace: true}},
+			{SAP: &SAP{Prefix: "a1", Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "matrix", Matrix: [][]Outcome{{{0, 1}}, {{0, 0.5}, {2, 0.5}}}, Secret: "key.bin"}}}},
+			{SAP: &SAP{Prefix: "a2", By: []KeyVariable{{Name: "AREA"}}, Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "small", Last: 7, Value: 4, Base: 5}, Published: "out.parquet"}}},
+			{SAP: &SAP{Prefix: "a3", Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}}}},
 			{MC3: &MC3{Prefix: "saved", Key: &Key{Variables: []KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}, ModelIn: "model.json"}},
 		},
 		Sink:    Sink{Path: "risk", Format: "parquet", Compression: "snappy"},
@@ -129,7 +135,7 @@ func TestValidateWithoutText(t *testing.T) {
 		"65 variables":          {func(s *Spec) { s.Key.Variables = many(65) }, "the key has 65 variables; at most 64 can be counted"},
 		"28 variables with DIS": {func(s *Spec) { s.Key.Variables, s.Sampling = many(28), &Sampling{Fraction: 1} }, "DIS-IS is defined for up to 27 key variables and the key has 28; take fewer, or leave sampling out"},
 		"no operator":           {func(s *Spec) { s.Operators = nil }, "there are no operators; say what to do, for example: operators: [suda]"},
-		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency, mc3"},
+		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap"},
 		"no source":             {func(s *Spec) { s.Source = Source{} }, "there is no source; say what to read: source: {path: FILE}"},
 		"width not finite": {func(s *Spec) {
 			s.Operators = append(s.Operators, Operator{Recode: []Recode{{Name: "B", From: "A", Width: math.Inf(1)}}})

@@ -90,8 +90,8 @@ func fieldsOf(pairs ...any) ordered {
 	return o
 }
 
-// list is nil for a nil slice.
-func list[T any](values []T) []any {
+// listOf is nil for a nil slice.
+func listOf[T any](values []T) []any {
 	if values == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func textsOf(m map[string]string) ordered {
 }
 
 func sourceYAML(s Source) ordered {
-	var path any = list(s.Path)
+	var path any = listOf(s.Path)
 	if len(s.Path) == 1 {
 		path = s.Path[0]
 	}
@@ -120,15 +120,19 @@ func sourceYAML(s Source) ordered {
 }
 
 func keyYAML(k *Key) ordered {
+	return fieldsOf("variables", variablesYAML(k.Variables), "missing", k.Missing, "missing_codes", listOf(k.MissingCodes))
+}
+
+func variablesYAML(list []KeyVariable) []any {
 	var variables []any
-	for _, v := range k.Variables {
+	for _, v := range list {
 		if v.Missing == "" && v.MissingCodes == nil && v.Levels == nil {
 			variables = append(variables, v.Name)
 			continue
 		}
-		variables = append(variables, fieldsOf("name", v.Name, "missing", v.Missing, "missing_codes", list(v.MissingCodes), "levels", list(v.Levels)))
+		variables = append(variables, fieldsOf("name", v.Name, "missing", v.Missing, "missing_codes", listOf(v.MissingCodes), "levels", listOf(v.Levels)))
 	}
-	return fieldsOf("variables", variables, "missing", k.Missing, "missing_codes", list(k.MissingCodes))
+	return variables
 }
 
 func operatorYAML(o Operator) any {
@@ -144,7 +148,7 @@ func operatorYAML(o Operator) any {
 		for _, c := range o.Select.Rows {
 			rows = append(rows, entry{c.Column, conditionYAML(c)})
 		}
-		return ordered{{"select", fieldsOf("rows", rows, "columns", list(o.Select.Columns), "keep_rows", o.Select.KeepRows)}}
+		return ordered{{"select", fieldsOf("rows", rows, "columns", listOf(o.Select.Columns), "keep_rows", o.Select.KeepRows)}}
 	case o.Frequency != nil:
 		f := o.Frequency
 		return measureYAML("frequency", f, fieldsOf("missing", f.Missing, "replace", f.Replace))
@@ -154,6 +158,8 @@ func operatorYAML(o Operator) any {
 			"contributions", s.Contributions, "msus", s.MSUs, "force", s.Force, "replace", s.Replace))
 	case o.MC3 != nil:
 		return measureYAML("mc3", o.MC3, mc3YAML(o.MC3))
+	case o.SAP != nil:
+		return ordered{{"sap", sapYAML(o.SAP)}}
 	}
 	return ordered{}
 }
@@ -178,7 +184,7 @@ func mc3YAML(m *MC3) ordered {
 	if len(m.PriorPrecision) == 1 {
 		o = append(o, entry{"prior_precision", m.PriorPrecision[0]})
 	} else {
-		o.add("prior_precision", list(m.PriorPrecision))
+		o.add("prior_precision", listOf(m.PriorPrecision))
 	}
 	o = append(o, fieldsOf("search", m.Search, "weights", m.Weights, "edge_penalty", m.EdgePenalty, "moves", m.Moves, "schedule", m.Schedule,
 		"directions", m.Directions, "razor", m.Razor, "graph", m.Graph)...)
@@ -195,12 +201,12 @@ func mc3YAML(m *MC3) ordered {
 		o = append(o, entry{"window", *m.Window})
 	}
 	return append(o, fieldsOf("estimator", m.Estimator, "set_match", m.SetMatch, "baselines", m.Baselines, "relative_risk", m.RelativeRisk,
-		"ordinal", list(m.Ordinal), "model_out", m.ModelOut, "model_in", m.ModelIn, "replace", m.Replace)...)
+		"ordinal", listOf(m.Ordinal), "model_out", m.ModelOut, "model_in", m.ModelIn, "replace", m.Replace)...)
 }
 
 func conditionYAML(c Condition) any {
 	if c.Values != nil {
-		return list(c.Values)
+		return listOf(c.Values)
 	}
 	o := ordered{}
 	if c.Min != nil {
@@ -220,7 +226,7 @@ func recodeYAML(r Recode) ordered {
 	if r.Other != nil {
 		o = append(o, entry{"other", *r.Other})
 	}
-	o = append(o, fieldsOf("truncate", r.Truncate, "width", r.Width, "origin", r.Origin, "cuts", list(r.Cuts))...)
+	o = append(o, fieldsOf("truncate", r.Truncate, "width", r.Width, "origin", r.Origin, "cuts", listOf(r.Cuts))...)
 	if r.Bottom != nil {
 		o = append(o, entry{"bottom", *r.Bottom})
 	}

@@ -8,12 +8,11 @@ import (
 
 // planned are operators that the spec's language has and this version does not run.
 var planned = map[string]string{
-	"sap":  "the operator sap is not part of this version; it runs " + operatorNames,
 	"tau":  "the operator tau is not part of this version; it runs " + operatorNames,
 	"pram": "the operator pram is not part of this version; it runs " + operatorNames,
 }
 
-const operatorNames = "recode, select, suda, frequency and mc3"
+const operatorNames = "recode, select, suda, frequency, mc3 and sap"
 
 func text(what string, to *string) func(*decoder, ast.Node, string) {
 	return func(d *decoder, n ast.Node, path string) { *to, _ = d.name(n, path, what) }
@@ -184,7 +183,7 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 	}
 	d.mapping(n, path, what, operatorFields(&o))
 	set := 0
-	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil} {
+	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil, o.SAP != nil} {
 		if is {
 			set++
 		}
@@ -226,6 +225,10 @@ func operatorFields(o *Operator) []field {
 			if !isNull(n) {
 				d.mapping(n, path, "mc3", mc3Fields(o.MC3))
 			}
+		}},
+		{"sap", func(d *decoder, n ast.Node, path string) {
+			o.SAP = &SAP{}
+			d.mapping(n, path, "sap", sapFields(o.SAP))
 		}},
 	}
 }

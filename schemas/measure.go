@@ -22,6 +22,8 @@ func (o Operator) Name() string {
 		return "frequency"
 	case o.MC3 != nil:
 		return "mc3"
+	case o.SAP != nil:
+		return "sap"
 	}
 	return ""
 }

@@ -70,6 +70,7 @@ type Operator struct {
 	Suda      *Suda
 	Frequency *FrequencyOperator
 	MC3       *MC3
+	SAP       *SAP
 }
 
 // A Recode makes a column from another: values are mapped, cut off after a number of characters, or banded.

@@ -31,8 +31,11 @@ func (v *validator) operators(s *Spec) {
 		case o.MC3 != nil:
 			v.mc3(path+".mc3", o.MC3, s)
 			v.prefixOnce(path+".mc3", o.MC3.ColumnPrefix(), written)
+		case o.SAP != nil:
+			v.sap(path+".sap", o.SAP)
+			v.prefixOnce(path+".sap", o.SAP.ColumnPrefix(), written)
 		default:
-			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3")
+			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap")
 		}
 	}
 }

@@ -178,8 +178,27 @@ func (p *problem) some(known []int64) ([]float64, error) {
 	out := make([]float64, len(known))
 	for k, n := range known {
 		out[k] = law[p.hold(n)]
+		// What is certain is 1, and nothing else is, whatever rounding has done.
+		if p.certain(p.hold(n)) {
+			out[k] = 1
+		} else {
+			out[k] = min(out[k], math.Nextafter(1, 0))
+		}
 	}
 	return out, nil
+}
+
+// certain tells whether a zero is recovered however the n people are chosen: not so if the unknown ones can be one of each relevant
+// cell and, where the total closes the table, one of the open cells.
+func (p *problem) certain(n int64) bool {
+	if slices.Contains(p.relevant, 0) {
+		return true
+	}
+	needed := int64(len(p.relevant))
+	if p.closing {
+		needed++
+	}
+	return needed > 0 && n > p.n-needed
 }
 
 // counted is the law in whole numbers, each figure rounded once: what is exactly a tenth is a tenth.
@@ -219,13 +238,13 @@ func (p *problem) closedLaw(most int64) []float64 {
 	}
 	other := anyFull(p.closed, p.restOfClosed(), most-p.open)
 	for n := p.open; n <= most; n++ {
-		law[n] += allKnown(p.open, n, p.n) * (1 - other[n-p.open])
+		law[n] += AllKnown(p.open, n, p.n) * (1 - other[n-p.open])
 	}
 	return law
 }
 
-// allKnown is the probability that all of c people are among n known of total.
-func allKnown(c, n, total int64) float64 {
+// AllKnown is the probability that all of c people are among n known of total.
+func AllKnown(c, n, total int64) float64 {
 	if c > n {
 		return 0
 	}
@@ -241,7 +260,7 @@ func (t *Table) Cell(i int, known []int64) ([]float64, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	need, ok := t.need(i)
+	need, ok := t.Need(i)
 	out := make([]float64, len(known))
 	total := t.Total()
 	for k, n := range known {
@@ -249,14 +268,14 @@ func (t *Table) Cell(i int, known []int64) ([]float64, error) {
 			return nil, fmt.Errorf("%d people cannot be known: n is at least 0", n)
 		}
 		if ok {
-			out[k] = allKnown(need, min(n, total), total)
+			out[k] = AllKnown(need, min(n, total), total)
 		}
 	}
 	return out, nil
 }
 
-// need is the number of people, all of whom must be known for a zero in cell i; false if there never is one.
-func (t *Table) need(i int) (int64, bool) {
+// Need is the number of people, all of whom must be known for a zero in cell i; false if there never is one. The table must be sound.
+func (t *Table) Need(i int) (int64, bool) {
 	switch {
 	case t.impossible(i):
 		return 0, false

@@ -75,7 +75,7 @@ func (e *opening) correct(law [][]float64, n, most int64) {
 	within := numberFull(e.both, e.restOfBoth, most-e.people)
 	all := numberFull(e.closed, e.rest, most-e.people)
 	for m := e.people; m <= most; m++ {
-		event := allKnown(e.people, m, n)
+		event := AllKnown(e.people, m, n)
 		for z, x := range within[m-e.people] {
 			law[m][z+e.relevant] = max(0, law[m][z+e.relevant]-event*x)
 		}

@@ -52,9 +52,12 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	for _, m := range modelled(spec, s) {
 		b.WriteString("\n" + table("  ", modelRows(m)))
 	}
+	for _, m := range attributions(spec, s) {
+		b.WriteString("\n" + table("  ", attributionRows(m)) + table("  ", distributionRows(m)))
+	}
 	for _, r := range o.Rankings {
 		if len(r.Rows) > 0 {
-			b.WriteString("\n" + table("  ", recordRows(o, r, suda != nil && suda.Threshold > 1)))
+			b.WriteString("\n" + table("  ", recordRows(spec, o, r, suda != nil && suda.Threshold > 1)))
 		}
 	}
 	switch {
@@ -172,10 +175,15 @@ func variableRows(suda *schemas.SudaSummary) [][]cell {
 }
 
 // recordRows has the records with the highest scores; shared: several records may have the key of one.
-func recordRows(o *pipeline.Outcome, ranking operators.Ranking, shared bool) [][]cell {
+func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranking, shared bool) [][]cell {
 	by := "score"
 	if ranking.Column == schemas.Column(ranking.Operator, schemas.MC3CorrectMatch) {
 		by, shared = "correct match", false
+	}
+	for _, sap := range spec.Operators {
+		if sap.SAP != nil && sap.SAP.ColumnPrefix() == ranking.Operator {
+			by, shared = fmt.Sprintf("SAP(%d)", sap.SAP.Known[0]), false
+		}
 	}
 	rows := [][]cell{{left("riskiest records"), right(by)}}
 	if shared {

@@ -9,11 +9,11 @@ import (
 	"microrisk/engine/bayes"
 )
 
-// large is a table of 400,000 occupied cells of 12 variables, most of them unique, with models of 14 edges.
+// large is a table of some 400,000 occupied cells (for cells = 400,000) of 12 variables, most of them unique, with models of 14 edges.
 func large(b *testing.B, cells, models int) (*bayes.Data, []bayes.Model) {
 	levels := []int{16, 2, 5, 9, 7, 3, 12, 6, 4, 8, 5, 20}
 	rng := rand.New(rand.NewPCG(1, 1))
-	d := tabulate(levels, synthetic(rng, levels, cells+cells/5))
+	d := tabulate(levels, synthetic(rng, levels, 2*cells))
 	list := make([]bayes.Model, models)
 	for i := range list {
 		list[i] = bayes.Model{Graph: chordal(rng, len(levels), 14), Weight: 1 / float64(models)}

@@ -9,10 +9,10 @@ import (
 // The integrands of this package are exponentials of concave functions that are entire in the variable chosen, so that one panel of
 // Gauss-Legendre nodes on each side of the mode, cut where the integrand is negligible, is exact to rounding.
 const (
-	nodes    = 36
-	leastCut = 38 // the integrand is followed until it has fallen by exp(-38) at least
-	mostCut  = 48 // and by exp(-48) at most
-	aimedCut = 43
+	nodes    = 28
+	leastCut = 36 // the integrand is followed until it has fallen by exp(-36) at least
+	mostCut  = 45 // and by exp(-45) at most
+	aimedCut = 40.5
 )
 
 var legendre = func() (g struct{ at, weight [nodes]float64 }) {
@@ -58,8 +58,12 @@ func cut(h func(float64) float64, top, mode, far, step float64) float64 {
 		default:
 			reach = d
 		}
+		if near/reach > 0.9 { // the fall is steep from here on, as towards an end where the integrand is 0
+			return reach
+		}
 		// The fall is convex in d: between proportional and, near an inner mode, quadratic.
-		next := d * math.Pow(aimedCut/max(fall, 1e-9), 0.7)
+		missing := aimedCut / max(fall, 1e-9)
+		next := d * (missing + math.Sqrt(missing)) / 2
 		if !(next/far > near/far && next/far < reach/far) {
 			if near == 0 && math.IsInf(fall, 1) {
 				next = reach / 2

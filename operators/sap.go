@@ -1,0 +1,144 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/attribution"
+	"microrisk/engine/contingency"
+	"microrisk/engine/perturb"
+	"microrisk/schemas"
+)
+
+// SAP annotates each record with the subtraction-attribution probability of the released table that it falls in (package attribution
+// says what that is). Records in no table get nulls.
+type SAP struct {
+	Config    schemas.SAP
+	Secret    []byte     // by which cells are perturbed; nil: the run's seed is taken
+	Published *Published // the counts that were really published; nil: they are made anew
+}
+
+// Bind is an Operator's. The columns must exist and have equality, the scheme's parameters must be sound.
+func (s SAP) Bind(in *arrow.Schema) (*Plan, error) {
+	b := &sapBound{SAP: s, prefix: s.Config.ColumnPrefix(), by: len(s.Config.By)}
+	var err error
+	if b.kernel, err = kernelOf(&s.Config.Release.Perturbation); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.prefix, err)
+	}
+	if len(s.Config.Cells) == 0 || len(s.Config.Known) == 0 {
+		return nil, fmt.Errorf("%s: it needs variables of the tables (cells) and numbers of people known (known)", b.prefix)
+	}
+	key := schemas.Key{Variables: append(append([]schemas.KeyVariable{}, s.Config.By...), s.Config.Cells...)}
+	request, err := keyRequest(b.prefix, in, key)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	for _, c := range s.Config.Columns() {
+		added := Added{Field: arrow.Field{Name: c.Name, Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
+		if s.Config.Replace && in.HasField(c.Name) {
+			added.Replaces = c.Name
+		}
+		plan.Adds = append(plan.Adds, added)
+	}
+	return plan, nil
+}
+
+// kernelOf is a scheme of the spec as a kernel.
+func kernelOf(p *schemas.Perturbation) (perturb.Kernel, error) {
+	switch p.Scheme {
+	case "", "none":
+		return perturb.None(), nil
+	case "conventional":
+		return perturb.Conventional(p.Base, perturb.Tie(p.Tie))
+	case "random":
+		if p.Probability != nil {
+			return perturb.RandomFixed(p.Base, *p.Probability)
+		}
+		return perturb.Random(p.Base)
+	case "barnard":
+		if p.Probability == nil {
+			return nil, fmt.Errorf("barnard has no probability with which a count stays")
+		}
+		return perturb.Barnard(*p.Probability)
+	case "small":
+		return perturb.SmallCounts(p.Last, p.Value, p.Base, perturb.Tie(p.Tie))
+	case "matrix":
+		rows := make([][]perturb.Outcome, len(p.Matrix))
+		for i, row := range p.Matrix {
+			for _, o := range row {
+				rows[i] = append(rows[i], perturb.Outcome{Count: o.Count, P: o.Probability})
+			}
+		}
+		return perturb.Matrix("matrix", rows)
+	}
+	return nil, fmt.Errorf("there is no scheme %q: it is one of %v", p.Scheme, schemas.Schemes)
+}
+
+// sapBound is sap, bound to a schema.
+type sapBound struct {
+	SAP
+	prefix string
+	by     int // variables that tell the tables apart; the first ones of the request
+	kernel perturb.Kernel
+}
+
+// sapFitted has what Apply needs of each class and each area.
+type sapFitted struct {
+	bound   *sapBound
+	area    []int32     // of each class, -1 for none
+	need    []int32     // people of whom all must be known for a zero in the class's cell, -1 if there never is one
+	people  []int64     // N of each area
+	sap     [][]float64 // by known, then area
+	target  [][]float64 // by known, then class
+	rows    *areaRows
+	summary *schemas.SAPSummary
+}
+
+func (f *sapFitted) Summary() any { return f.summary }
+
+// RankedBy is a Ranked's.
+func (f *sapFitted) RankedBy() string { return f.bound.Config.Columns()[0].Name }
+
+// Rank is a Ranked's.
+func (f *sapFitted) Rank(class int64) (float64, int64) {
+	if f.area[class] < 0 {
+		return 0, 0
+	}
+	return f.sap[0][f.area[class]], 0
+}
+
+func (f *sapFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
+	class := rows.Class[0]
+	known := f.bound.Config.Known
+	var out []arrow.Array
+	for k := range known {
+		out = append(out, float64s(mem, class, func(c int64) (float64, bool) {
+			a := f.area[c]
+			if a < 0 {
+				return 0, false
+			}
+			return f.sap[k][a], true
+		}))
+	}
+	for _, n := range known {
+		out = append(out, float64s(mem, class, func(c int64) (float64, bool) {
+			a := f.area[c]
+			switch {
+			case a < 0:
+				return 0, false
+			case f.need[c] < 0:
+				return 0, true
+			}
+			all := f.people[a]
+			return attribution.AllKnown(int64(f.need[c]), min(n, all), all), true
+		}))
+	}
+	for k := range known {
+		out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.target[k][c], f.area[c] >= 0 }))
+	}
+	return out, nil, nil
+}

@@ -1,0 +1,198 @@
+package operators
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/perturb"
+	"microrisk/schemas"
+)
+
+// A layout is the order of the cells of tables: all combinations of the variables' categories, first variable slowest.
+type layout struct {
+	table     *contingency.Table
+	by        int
+	variables []contingency.Variable
+	sizes     []int  // categories of each variable, the missing one included where it is a category
+	missing   []bool // the missing value is a category of the variable
+	cells     int
+}
+
+func newLayout(t *contingency.Table, by int, missing string) (*layout, error) {
+	l := &layout{table: t, by: by, variables: t.Variables[by:], cells: 1}
+	for v, variable := range l.variables {
+		size, some := len(variable.Categories), false
+		if missing != schemas.MissingDrop {
+			some = t.Observed(by + v)[variable.Missing()]
+		}
+		if some {
+			size++
+		}
+		l.sizes, l.missing = append(l.sizes, size), append(l.missing, some)
+		if size == 0 && t.Classes() > 0 {
+			return nil, fmt.Errorf("no record has a value of %s", variable.Name)
+		}
+		l.cells *= size
+		if l.cells > mostCells {
+			return nil, fmt.Errorf("a table of all categories of cells has more than %d cells: take fewer or coarser variables", mostCells)
+		}
+	}
+	return l, nil
+}
+
+// cell is the cell of a class, -1 if a value is missing and that is no category.
+func (l *layout) cell(class int) int {
+	cell := 0
+	for v := range l.variables {
+		c := int(l.table.Code(class, l.by+v))
+		if c >= l.sizes[v] {
+			return -1
+		}
+		cell = cell*l.sizes[v] + c
+	}
+	return cell
+}
+
+// codes are the categories of a cell.
+func (l *layout) codes(cell int, to []int) []int {
+	to = slices.Grow(to[:0], len(l.sizes))[:len(l.sizes)]
+	for v := len(l.sizes) - 1; v >= 0; v-- {
+		to[v] = cell % l.sizes[v]
+		cell /= l.sizes[v]
+	}
+	return to
+}
+
+// text is the name of a category.
+func (l *layout) text(v, code int) string {
+	if code < len(l.variables[v].Categories) {
+		return l.variables[v].Categories[code]
+	}
+	return missingText
+}
+
+// impossible marks the cells of combinations that cannot occur; nil for none.
+func (l *layout) impossible(list []map[string]string) ([]bool, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	marked := make([]bool, l.cells)
+	for _, m := range list {
+		want := make([]int, len(l.variables))
+		found := 0
+		for v, variable := range l.variables {
+			want[v] = -1
+			category, ok := m[variable.Name]
+			if !ok {
+				continue
+			}
+			found++
+			if want[v] = slices.Index(variable.Categories, category); want[v] < 0 {
+				return nil, fmt.Errorf("the impossible combination %v has %q, which is no category of %s", m, category, variable.Name)
+			}
+		}
+		if found < len(m) {
+			return nil, fmt.Errorf("the impossible combination %v has a variable that is not among cells", m)
+		}
+		var codes []int
+		for cell := range marked {
+			codes = l.codes(cell, codes)
+			all := true
+			for v, c := range codes {
+				all = all && (want[v] < 0 || want[v] == c)
+			}
+			marked[cell] = marked[cell] || all
+		}
+	}
+	return marked, nil
+}
+
+// An identity names cells: in words, for published counts, and for the noise that a cell gets.
+type identity struct {
+	*sapFit
+	order []int // of all variables, by name
+	texts []string
+	codes []int
+	b     bytes.Buffer
+}
+
+func newIdentity(f *sapFit) *identity {
+	n := &identity{sapFit: f, texts: make([]string, len(f.table.Variables))}
+	for v := range f.table.Variables {
+		n.order = append(n.order, v)
+	}
+	slices.SortFunc(n.order, func(a, b int) int { return cmp.Compare(f.table.Variables[a].Name, f.table.Variables[b].Name) })
+	return n
+}
+
+// name fills in texts for a cell of an area; of cell -1, the total.
+func (n *identity) name(a, cell int) {
+	for v := range n.bound.by {
+		n.texts[v] = n.table.Variables[v].Categories[n.byCodes[v][a]]
+	}
+	if cell < 0 {
+		for v := range n.layout.variables {
+			n.texts[n.bound.by+v] = TotalCode
+		}
+		return
+	}
+	n.codes = n.layout.codes(cell, n.codes)
+	for v, c := range n.codes {
+		n.texts[n.bound.by+v] = n.layout.text(v, c)
+	}
+}
+
+// published is the count that is published for a cell whose true count is c.
+func (n *identity) published(a, cell int, c int64) (int64, error) {
+	b := n.bound
+	switch {
+	case b.Published != nil:
+		n.name(a, cell)
+		return b.Published.count(n.texts)
+	case !b.Config.Release.Random():
+		return perturb.Draw(b.kernel, c, 0), nil
+	}
+	n.name(a, cell)
+	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), nil
+}
+
+// bytes is the identity of the cell in texts: names and categories, ordered by name, totals left out, so that it does not depend on
+// how the table was asked for.
+func (n *identity) bytes() []byte {
+	n.b.Reset()
+	for _, v := range n.order {
+		if v >= n.bound.by && n.texts[v] == TotalCode {
+			continue
+		}
+		n.b.WriteString(n.table.Variables[v].Name)
+		n.b.WriteByte('=')
+		n.b.WriteString(n.texts[v])
+		n.b.WriteByte(0)
+	}
+	return n.b.Bytes()
+}
+
+// where tells an error with the name of the table.
+func (n *identity) where(a int, err error) error {
+	if n.bound.by == 0 {
+		return err
+	}
+	n.name(a, -1)
+	return fmt.Errorf("table %v: %w", n.texts[:n.bound.by], err)
+}
+
+// words is the name of a cell of the last area that was named.
+func (n *identity) words(cell int) string {
+	var parts []string
+	for v, c := range n.layout.codes(cell, nil) {
+		text := n.layout.text(v, c)
+		if text == missingText {
+			text = "missing"
+		}
+		parts = append(parts, n.layout.variables[v].Name+"="+text)
+	}
+	return fmt.Sprint(parts)
+}

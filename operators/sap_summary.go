@@ -1,0 +1,155 @@
+package operators
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/schemas"
+)
+
+// A Tabled is a Fitted that makes a file of its own besides the columns: one row a table. The record is the caller's to release.
+type Tabled interface {
+	Tables(mem memory.Allocator) arrow.Record
+}
+
+// areaRows is what the file of tables is made of.
+type areaRows struct {
+	fit *sapFit
+}
+
+func (f *sapFit) areaRows() *areaRows { return &areaRows{f} }
+
+// Tables is a Tabled's: the values of by, as text; people (N), cells; sap_<n> and expected_zeros_<n> for each n; smallest_known, the
+// smallest n whose SAP comes to the threshold, null if none does.
+func (f *sapFitted) Tables(mem memory.Allocator) arrow.Record {
+	s := f.rows.fit
+	areas := len(f.people)
+	var fields []arrow.Field
+	var columns []arrow.Array
+	add := func(name string, t arrow.DataType, nullable bool, a arrow.Array) {
+		fields = append(fields, arrow.Field{Name: name, Type: t, Nullable: nullable})
+		columns = append(columns, a)
+	}
+	for v := range f.bound.by {
+		b := array.NewStringBuilder(mem)
+		for _, c := range s.byCodes[v] {
+			b.Append(s.table.Variables[v].Categories[c])
+		}
+		add(s.table.Variables[v].Name, arrow.BinaryTypes.String, false, b.NewArray())
+		b.Release()
+	}
+	numbers := func(name string, of func(a int) (int64, bool)) {
+		b := array.NewInt64Builder(mem)
+		for a := range areas {
+			if n, ok := of(a); ok {
+				b.Append(n)
+			} else {
+				b.AppendNull()
+			}
+		}
+		add(name, arrow.PrimitiveTypes.Int64, name == "smallest_known", b.NewArray())
+		b.Release()
+	}
+	floats := func(name string, values []float64) {
+		b := array.NewFloat64Builder(mem)
+		b.AppendValues(values, nil)
+		add(name, arrow.PrimitiveTypes.Float64, false, b.NewArray())
+		b.Release()
+	}
+	numbers("people", func(a int) (int64, bool) { return f.people[a], true })
+	numbers("cells", func(int) (int64, bool) { return int64(s.layout.cells), true })
+	for k, n := range s.known {
+		floats(fmt.Sprintf("sap_%d", n), f.sap[k])
+	}
+	for k, n := range s.known {
+		floats(fmt.Sprintf("expected_zeros_%d", n), s.zeros[k])
+	}
+	numbers("smallest_known", func(a int) (int64, bool) { return s.smallest[a], s.smallest[a] >= 0 })
+	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(areas))
+	for _, c := range columns {
+		c.Release()
+	}
+	return r
+}
+
+// summarise makes sap's part of the summary.
+func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
+	b := f.bound
+	s := &schemas.SAPSummary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
+		Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: true, Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
+	if s.Total == "" {
+		s.Total = "none"
+	}
+	for v, variable := range f.table.Variables {
+		if v < b.by {
+			s.By = append(s.By, variable.Name)
+			continue
+		}
+		policy := b.Config.Missing
+		if policy == "" {
+			policy = schemas.MissingCategory
+		}
+		s.Variables = append(s.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(f.table, v), Policy: policy,
+			MissingCodes: b.Config.Cells[v-b.by].MissingCodes})
+	}
+	most := slices.Max(f.known)
+	for _, n := range f.people {
+		s.Records += n
+		if n == 0 {
+			s.EmptyTables++
+		} else if n < most {
+			s.SmallTables++
+		}
+	}
+	for k, n := range f.known {
+		s.Distribution = append(s.Distribution, distribution(n, f.sap[k]))
+	}
+	counts := map[int64]int64{}
+	for _, n := range f.smallest {
+		counts[n]++
+	}
+	for _, n := range slices.Sorted(maps.Keys(counts)) {
+		if n >= 0 {
+			s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Known: &n, Tables: counts[n]})
+		}
+	}
+	if counts[-1] > 0 {
+		s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Tables: counts[-1]})
+	}
+	if s.SmallTables > 0 {
+		env.Warn(fmt.Sprintf("%s: %d tables have fewer than %d people; for them SAP is that of knowing everybody", b.prefix, s.SmallTables, most))
+	}
+	if s.Records == 0 {
+		env.Warn(fmt.Sprintf("%s: no record is in a table: the input has none, none was chosen, or all were dropped", b.prefix))
+	}
+	return s
+}
+
+// distribution counts the tables in bands of their SAP (Smith 2011, table 1).
+func distribution(n int64, sap []float64) schemas.SAPDistribution {
+	d := schemas.SAPDistribution{Known: n, Bands: make([]int64, 10)}
+	for _, x := range sap {
+		d.Mean += x / float64(len(sap))
+		d.Greatest = max(d.Greatest, x)
+		switch x {
+		case 0:
+			d.Zero++
+			continue
+		case 1:
+			d.One++
+			continue
+		}
+		band := 0
+		for band < 9 && x > float64(band+1)/10 {
+			band++
+		}
+		d.Bands[band]++
+	}
+	d.Mean = min(d.Mean, 1)
+	return d
+}

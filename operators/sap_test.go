@@ -1,0 +1,186 @@
+package operators
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"microrisk/engine/attribution"
+	"microrisk/engine/perturb"
+	"microrisk/schemas"
+)
+
+func variables(names ...string) []schemas.KeyVariable { return key(names...).Variables }
+
+func sapOf(p schemas.Perturbation, total string) schemas.SAP {
+	return schemas.SAP{By: variables("A"), Cells: variables("S", "H"), Release: schemas.Release{Perturbation: p, Total: total}, Known: []int64{0, 1, 3}}
+}
+
+func sapRows(t *testing.T, s SAP, o Options, rows ...string) ([]string, *Report, error) {
+	t.Helper()
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	return table(t, mem, lines(t, mem, 3, "A S H", rows...), o, s)
+}
+
+// Exact tables: an empty cell can be seen by everybody; a cell of one is emptied by who knows that one.
+func TestSAPOfExactTables(t *testing.T) {
+	out, report, err := sapRows(t, SAP{Config: sapOf(schemas.Perturbation{}, "")}, Options{},
+		"north m good", "north m bad", "north f good", "north f bad", "north f bad", "south m good", "south m bad", "_ m good", "north _ good")
+	require.NoError(t, err)
+	require.Equal(t, "A S H sap_0 sap_1 sap_3 sap_cell_0 sap_cell_1 sap_cell_3 sap_target_0 sap_target_1 sap_target_3", out[0])
+	// A missing value is a category: tables of 3 x 2 cells, so that every table has empty ones that can be seen.
+	require.True(t, strings.HasPrefix(out[1], "north m good 1 1 1 0 0.16666666666666666 0.5 1 1 1"), out[1])
+	require.Equal(t, "_ m good _ _ _ _ _ _ _ _ _", out[8])
+	s := report.Operators[0].Summary.(*schemas.SAPSummary)
+	require.EqualValues(t, 2, s.Tables)
+	require.EqualValues(t, 6, s.Cells)
+	require.EqualValues(t, 8, s.Records)
+	require.EqualValues(t, 2, s.Distribution[0].One)
+	require.EqualValues(t, 1, s.SmallTables, "the south has two people")
+
+	config := sapOf(schemas.Perturbation{}, "")
+	config.Missing = schemas.MissingDrop
+	out, report, err = sapRows(t, SAP{Config: config}, Options{}, "north m good", "north m bad", "north f good", "north f bad", "north f bad", "south _ good", "north _ good")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(out[1], "north m good 0 0.6 1 0 0.2 0.6 0 0.5 1"), out[1])
+	require.Equal(t, "south _ good _ _ _ _ _ _ _ _ _", out[6])
+	require.EqualValues(t, 1, report.Operators[0].Summary.(*schemas.SAPSummary).EmptyTables, "an area without people is a table all the same")
+	r := report.Operators[0].Tables.Tables(memory.DefaultAllocator)
+	defer r.Release()
+	require.Equal(t, []int64{5, 0}, fieldOf[*array.Int64](r, "people").Int64Values())
+	require.EqualValues(t, 1, fieldOf[*array.Int64](r, "smallest_known").Value(0), "SAP(1) is .6")
+	require.Equal(t, "south", fieldOf[*array.String](r, "A").Value(1))
+}
+
+func fieldOf[A arrow.Array](r arrow.Record, name string) A {
+	return r.Column(r.Schema().FieldIndices(name)[0]).(A)
+}
+
+// Declared levels make tables of nobody, and cells that nobody is in.
+func TestSAPOfDeclaredLevels(t *testing.T) {
+	config := sapOf(schemas.Perturbation{Scheme: "conventional", Base: 3}, "same")
+	config.By[0].Levels = []string{"north", "south", "west"}
+	config.Cells[0].Levels = []string{"f", "m", "x"}
+	config.Impossible = []map[string]string{{"S": "x"}}
+	_, report, err := sapRows(t, SAP{Config: config}, Options{}, "west m good", "west m good", "north f bad")
+	require.NoError(t, err)
+	s := report.Operators[0].Summary.(*schemas.SAPSummary)
+	require.EqualValues(t, 3, s.Tables)
+	require.EqualValues(t, 6, s.Cells)
+	require.EqualValues(t, 1, s.EmptyTables)
+}
+
+// Every record has what the engine says of its table.
+func TestSAPAgainstTheEngine(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	var rows []string
+	counts := map[string]map[string]int64{}
+	for range 400 {
+		area, cell := fmt.Sprintf("a%d", r.IntN(12)), fmt.Sprintf("%d h%d", r.IntN(2), r.IntN(3))
+		rows = append(rows, area+" "+cell)
+		if counts[area] == nil {
+			counts[area] = map[string]int64{}
+		}
+		counts[area][cell]++
+	}
+	for name, p := range map[string]schemas.Perturbation{"conventional": {Scheme: "conventional", Base: 5}, "random": {Scheme: "random", Base: 3},
+		"barnard": {Scheme: "barnard", Probability: pointerTo(0.6)}, "small": {Scheme: "small", Last: 7, Value: 4, Base: 5}} {
+		secret := []byte("a secret of sixteen bytes or more")
+		config := sapOf(p, "same")
+		out, _, err := sapRows(t, SAP{Config: config, Secret: secret}, Options{}, rows...)
+		require.NoError(t, err)
+		again, _, err := sapRows(t, SAP{Config: config, Secret: secret}, Options{Workers: 3, Batch: 7}, rows...)
+		require.NoError(t, err)
+		require.Equal(t, out, again, "workers and batches do not matter")
+		k, err := kernelOf(&p)
+		require.NoError(t, err)
+		identity := func(area, cell string) []byte {
+			if cell == "" {
+				return []byte("A=" + area + "\x00")
+			}
+			s, h, _ := strings.Cut(cell, " ")
+			return []byte("A=" + area + "\x00H=" + h + "\x00S=" + s + "\x00")
+		}
+		draw := func(c int64, id []byte) (low, high int64) {
+			low, high, ok := k.Bounds(perturb.Draw(k, c, perturb.Uniform(perturb.KeyOf(secret), id)))
+			require.True(t, ok)
+			return low, high
+		}
+		for i, row := range rows {
+			area, own, _ := strings.Cut(row, " ")
+			table := &attribution.Table{}
+			at := 0
+			for j, cell := range []string{"0 h0", "0 h1", "0 h2", "1 h0", "1 h1", "1 h2"} {
+				c := counts[area][cell]
+				low, high := draw(c, identity(area, cell))
+				table.Counts, table.Lower, table.Upper = append(table.Counts, c), append(table.Lower, low), append(table.Upper, high)
+				if cell == own {
+					at = j
+				}
+			}
+			_, table.TotalUpper = draw(table.Total(), identity(area, ""))
+			sap, err := table.SAP(config.Known)
+			require.NoError(t, err)
+			cell, err := table.Cell(at, config.Known)
+			require.NoError(t, err)
+			target, err := table.Target(at, config.Known)
+			require.NoError(t, err)
+			for k := range config.Known {
+				require.InDelta(t, sap[k], value(t, out[i+1], 3+k), 1e-12, name)
+				require.InDelta(t, cell[k], value(t, out[i+1], 6+k), 1e-12, name)
+				require.InDelta(t, target[k], value(t, out[i+1], 9+k), 1e-12, name)
+			}
+		}
+	}
+}
+
+// Counts that were really published are taken as they are.
+func TestSAPOfPublishedCounts(t *testing.T) {
+	rows := []string{"north m good", "north m good", "north f bad"}
+	published := func(lines_ ...string) (*Published, error) {
+		return ReadPublished(t.Context(), "released", lines(t, memory.DefaultAllocator, 2, "A S H count", lines_...), []string{"A", "S", "H"})
+	}
+	p, err := published("north m good 3", "north m bad 0", "north f good 0", "north f bad 0", "north Total Total 3")
+	require.Error(t, err, "text is no count")
+	require.Nil(t, p)
+	p = &Published{name: "released", counts: map[string]int64{"north\x00m\x00good": 3, "north\x00m\x00bad": 0, "north\x00f\x00good": 0, "north\x00f\x00bad": 0, "north\x00Total\x00Total": 3}}
+	config := sapOf(schemas.Perturbation{Scheme: "random", Base: 3}, "same")
+	out, _, err := sapRows(t, SAP{Config: config, Published: p}, Options{}, rows...)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(out[1], "north m good 0 0 0"), out[1])
+	p.counts["north\x00m\x00good"] = 9
+	_, _, err = sapRows(t, SAP{Config: config, Published: p}, Options{}, rows...)
+	require.ErrorContains(t, err, "table [north]: the count 2 of [S=m H=good] cannot have been published as 9 by unbiased random rounding to base 3")
+	delete(p.counts, "north\x00m\x00good")
+	_, _, err = sapRows(t, SAP{Config: config, Published: p}, Options{}, rows...)
+	require.ErrorContains(t, err, "released does not have the cell [north, m, good]")
+}
+
+func TestSAPRefuses(t *testing.T) {
+	source := lines(t, memory.DefaultAllocator, 3, "A S H", "north m good")
+	for want, change := range map[string]func(*schemas.SAP){
+		"did you mean":      func(s *schemas.SAP) { s.By = variables("AA") },
+		"the base is 0":     func(s *schemas.SAP) { s.Release.Scheme = "random" },
+		"no scheme":         func(s *schemas.SAP) { s.Release.Scheme = "guess" },
+		"numbers of people": func(s *schemas.SAP) { s.Known = nil },
+	} {
+		config := sapOf(schemas.Perturbation{}, "")
+		change(&config)
+		_, err := SAP{Config: config}.Bind(source.Schema())
+		require.ErrorContains(t, err, want)
+	}
+	config := sapOf(schemas.Perturbation{}, "")
+	config.Impossible = []map[string]string{{"S": "q"}}
+	_, _, err := sapRows(t, SAP{Config: config}, Options{}, "north m good")
+	require.ErrorContains(t, err, `"q", which is no category of S`)
+	none, _, err := sapRows(t, SAP{Config: sapOf(schemas.Perturbation{}, "")}, Options{})
+	require.NoError(t, err)
+	require.Len(t, none, 1)
+}

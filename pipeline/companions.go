@@ -1,0 +1,141 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// Companions are what is read beside the inputs: saved models and secrets by their path, published counts by the operator's prefix.
+type companions struct {
+	models    map[string]*schemas.Model
+	secrets   map[string][]byte
+	published map[string]*operators.Published
+}
+
+// readBeside reads the files that operators name.
+func readBeside(ctx context.Context, s *schemas.Spec, o Options) (*companions, error) {
+	b := &companions{secrets: map[string][]byte{}, published: map[string]*operators.Published{}}
+	var err error
+	if b.models, err = readModels(s); err != nil {
+		return nil, err
+	}
+	for _, op := range s.Operators {
+		if op.SAP == nil {
+			continue
+		}
+		if err := b.secret(op.SAP.Release.Secret); err != nil {
+			return nil, err
+		}
+		if path := op.SAP.Release.Published; path != "" {
+			var names []string
+			for _, v := range append(append([]schemas.KeyVariable{}, op.SAP.By...), op.SAP.Cells...) {
+				names = append(names, v.Name)
+			}
+			if b.published[op.SAP.ColumnPrefix()], err = readPublished(ctx, path, names, o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b, nil
+}
+
+func (b *companions) secret(path string) error {
+	if path == "" || b.secrets[path] != nil {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return wrong(fmt.Errorf("the secret %s cannot be read: %w", path, pathReason(err)))
+	}
+	if len(text) < 16 {
+		return wrong(fmt.Errorf("the secret %s has %d bytes; it must have at least 16, so that nobody can guess it", path, len(text)))
+	}
+	b.secrets[path] = text
+	return nil
+}
+
+// readPublished reads a file of published counts.
+func readPublished(ctx context.Context, path string, variables []string, o Options) (*operators.Published, error) {
+	from := schemas.Source{Path: []string{path}}
+	in, err := resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	source, err := open(ctx, from, in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	p, err := operators.ReadPublished(ctx, path, source, variables)
+	return p, wrong(err)
+}
+
+// tablesOut are the files that go beside the output.
+func tablesOut(s *schemas.Spec) map[string]string {
+	paths := map[string]string{}
+	for _, o := range s.Operators {
+		if o.SAP != nil && o.SAP.Tables != "" {
+			paths[o.SAP.ColumnPrefix()] = o.SAP.Tables
+		}
+	}
+	return paths
+}
+
+// writeTables writes the files of tables of a run.
+func writeTables(ctx context.Context, s *schemas.Spec, r *operators.Report, o Options) error {
+	paths := tablesOut(s)
+	for _, op := range r.Operators {
+		path, ok := paths[op.Name]
+		if !ok || op.Tables == nil {
+			continue
+		}
+		if err := writeRecord(ctx, path, op.Tables, o); err != nil {
+			return fmt.Errorf("writing %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// writeRecord writes what an operator made to a file of its own.
+func writeRecord(ctx context.Context, path string, made operators.Tabled, o Options) error {
+	record := made.Tables(memory.DefaultAllocator)
+	defer record.Release()
+	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
+	if err != nil {
+		return err
+	}
+	defer reader.Release()
+	source, err := operators.NewRecords(reader)
+	if err != nil {
+		return err
+	}
+	defer source.Release()
+	sink, err := sinkTo(memorySource{source}, &outputs{paths: []string{path}, kind: kindOf(path)}, &schemas.Spec{}, nil)
+	if err != nil {
+		return err
+	}
+	defer sink.Abort()
+	chain, err := operators.NewChain(source.Schema())
+	if err != nil {
+		return err
+	}
+	_, err = chain.Run(ctx, source, sink, operators.Options{Workers: o.Workers})
+	return err
+}
+
+// memorySource is a source of records that were made here.
+type memorySource struct{ *operators.Records }
+
+// Inputs is a source's.
+func (memorySource) Inputs() []string { return nil }
+
+// Close is a source's.
+func (memorySource) Close() error { return nil }
