@@ -37,7 +37,7 @@ func (a *analysis) result(law *releaseLaw, known []int64) *ReleaseResult {
 		n = min(n, a.n)
 		cells := make([]float64, len(a.everything))
 		for _, i := range a.tight {
-			cells[i] = allKnown(a.everything[i], n, a.n)
+			cells[i] = AllKnown(a.everything[i], n, a.n)
 		}
 		for i, p := range law.cells {
 			cells[i] = p[n]

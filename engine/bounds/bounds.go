@@ -1,0 +1,182 @@
+// Package bounds finds what published margins of a table of counts give away about its cells: the least and the largest count
+// that each cell can have, given everything that was released, exact or perturbed, of all categories or of merged ones.
+//
+//	r := &bounds.Release{Levels: []int{2, 3}, Margins: []bounds.Margin{
+//		bounds.Exact("A", []int{0}, []int64{4, 5}),
+//		bounds.Exact("B", []int{1}, []int64{3, 2, 4}),
+//	}}
+//	b, err := bounds.Of(ctx, r, bounds.Options{}) // b.Low, b.High, b.Sharp, b.Method
+//
+// The methods, from the cheapest on: Frechet, closed formulas where the margins are the cliques of a decomposable graph; Shuttle,
+// the generalised shuttle algorithm, valid whenever it is stopped; Sharp, the tightest bounds in whole numbers, by network flows,
+// search, or linear and integer programs. Of picks the best that can be afforded.
+//
+// Sources: Dobra & Fienberg 2000, 2008; Dobra 2002; Buzzigoli & Giusti 1999; Smith 2011, chapter 2.
+package bounds
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"microrisk/engine/perturb"
+)
+
+// NoLimit as an upper bound says that there is none.
+const NoLimit = math.MaxInt64
+
+// MaxCells is the largest number of cells that a base table can have.
+const MaxCells = 1 << 24
+
+// MaxCount is the largest count, and the largest sum of the counts of a margin.
+const MaxCount = 1 << 53
+
+// infinite stands for NoLimit inside: two of them can be added.
+const infinite = int64(1) << 60
+
+// A Margin is a table that was published: sums of cells of the base table, each known within bounds.
+type Margin struct {
+	Name      string
+	Variables []int // variables of the base table, none twice; empty for the grand total
+	// Groups has, for each variable of the margin, the categories merged into each published category; nil, for one variable or
+	// for all, leaves them as they are. No category is in two groups; categories in none were not published.
+	Groups    [][][]int
+	Low, High []int64 // least and largest count of each cell, row-major, the first variable slowest; High may be NoLimit
+}
+
+// A Release is all that was published of one base table, whose cells are numbered row-major, the first variable slowest.
+type Release struct {
+	Levels  []int    // number of categories of each variable of the base table
+	Names   []string // names of the variables, for messages; nil for none
+	Margins []Margin
+}
+
+// Exact is a margin published as it is.
+func Exact(name string, variables []int, counts []int64) Margin {
+	return Margin{Name: name, Variables: variables, Low: counts, High: counts}
+}
+
+// Published is a margin whose cells were perturbed one by one. The error names a count that the scheme never publishes.
+func Published(name string, variables []int, counts []int64, scheme perturb.Kernel) (Margin, error) {
+	m := Margin{Name: name, Variables: variables, Low: make([]int64, len(counts)), High: make([]int64, len(counts))}
+	for i, j := range counts {
+		low, high, ok := scheme.Bounds(j)
+		if !ok {
+			return Margin{}, fmt.Errorf("margin %s, cell %d: %s never publishes a count of %d", name, i, scheme.Name(), j)
+		}
+		m.Low[i], m.High[i] = low, high
+	}
+	return m, nil
+}
+
+// Cells is the number of cells of the base table.
+func (r *Release) Cells() int {
+	n := 1
+	for _, l := range r.Levels {
+		n *= l
+	}
+	return n
+}
+
+// shape is the number of published categories of each variable of the margin.
+func (r *Release) shape(m *Margin) []int {
+	shape := make([]int, len(m.Variables))
+	for k, v := range m.Variables {
+		shape[k] = r.Levels[v]
+		if g := m.groups(k); g != nil {
+			shape[k] = len(g)
+		}
+	}
+	return shape
+}
+
+// groups are the groups of the k-th variable of the margin, nil if its categories are as they are.
+func (m *Margin) groups(k int) [][]int {
+	if m.Groups == nil {
+		return nil
+	}
+	return m.Groups[k]
+}
+
+// grouped tells whether the margin merges or leaves out categories of any variable.
+func (m *Margin) grouped() bool {
+	for k := range m.Groups {
+		if m.Groups[k] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// exact tells whether all counts are known.
+func (m *Margin) exact() bool {
+	for i := range m.Low {
+		if m.Low[i] != m.High[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// upper is the largest count of a cell, infinite for none.
+func (m *Margin) upper(cell int) int64 { return min(m.High[cell], infinite) }
+
+// coordinates splits a cell of a row-major table.
+func coordinates(cell int, shape []int) []int {
+	at := make([]int, len(shape))
+	for k := len(shape) - 1; k >= 0; k-- {
+		at[k] = cell % shape[k]
+		cell /= shape[k]
+	}
+	return at
+}
+
+func (r *Release) variable(v int) string {
+	if v < len(r.Names) {
+		return r.Names[v]
+	}
+	return fmt.Sprintf("variable %d", v)
+}
+
+// title names a margin in messages.
+func (r *Release) title(margin int) string {
+	if name := r.Margins[margin].Name; name != "" {
+		return name
+	}
+	return fmt.Sprint(margin)
+}
+
+// place names a cell of a margin in messages.
+func (r *Release) place(margin, cell int) string {
+	m := &r.Margins[margin]
+	if len(m.Variables) == 0 {
+		return "the total"
+	}
+	var b strings.Builder
+	for k, at := range coordinates(cell, r.shape(m)) {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s = %d", r.variable(m.Variables[k]), at)
+	}
+	return b.String()
+}
+
+// An InfeasibleError says that no table of counts has the released margins.
+type InfeasibleError struct {
+	Margin int   // the margin whose constraint breaks, in the order of the release; -1 if it takes several to see it
+	Cell   []int // its cell: a category for each of its variables
+	text   string
+}
+
+// Error says which margin and cell break, and how.
+func (e *InfeasibleError) Error() string { return e.text }
+
+// infeasible makes the error for a cell of a margin that would have to be at least low and at most high.
+func (r *Release) infeasible(margin, cell int, low, high int64) *InfeasibleError {
+	return &InfeasibleError{
+		Margin: margin, Cell: coordinates(cell, r.shape(&r.Margins[margin])),
+		text: fmt.Sprintf("no table has these margins: margin %s, %s: by the others it would be at least %d and at most %d",
+			r.title(margin), r.place(margin, cell), low, high),
+	}
+}
