@@ -93,7 +93,8 @@ type sapFitted struct {
 	need    []int32     // people of whom all must be known for a zero in the class's cell, -1 if there never is one
 	people  []int64     // N of each area
 	sap     [][]float64 // by known, then area
-	target  [][]float64 // by known, then class
+	target  [][]float64 // by known, then class; nil where margins are released
+	cellOf  [][]float64 // by known, then class, where margins are released; else need tells
 	rows    *areaRows
 	summary *schemas.SAPSummary
 }
@@ -124,7 +125,11 @@ func (f *sapFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([
 			return f.sap[k][a], true
 		}))
 	}
-	for _, n := range known {
+	for k, n := range known {
+		if f.cellOf != nil {
+			out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.cellOf[k][c], f.area[c] >= 0 }))
+			continue
+		}
 		out = append(out, float64s(mem, class, func(c int64) (float64, bool) {
 			a := f.area[c]
 			switch {
@@ -137,7 +142,7 @@ func (f *sapFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([
 			return attribution.AllKnown(int64(f.need[c]), min(n, all), all), true
 		}))
 	}
-	for k := range known {
+	for k := range f.target {
 		out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.target[k][c], f.area[c] >= 0 }))
 	}
 	return out, nil, nil

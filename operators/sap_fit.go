@@ -30,6 +30,10 @@ type sapFit struct {
 	threshold  float64
 	smallest   []int64 // of each area, -1 for none
 	zeros      [][]float64
+	margins    []marginLayout // released besides the tables
+	seed       uint64         // of estimates
+	estimated  atomic.Bool    // SAP of a table was estimated
+	unsharp    atomic.Bool    // bounds were not the tightest
 }
 
 func (b *sapBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
@@ -48,6 +52,10 @@ func (b *sapBound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if f.impossible, err = f.layout.impossible(b.Config.Impossible); err != nil {
 		return nil, err
 	}
+	if f.margins, err = f.layout.margins(b.Config.Release.Margins); err != nil {
+		return nil, err
+	}
+	f.seed = env.Seed
 	if err := f.findAreas(); err != nil {
 		return nil, err
 	}
@@ -181,7 +189,11 @@ func (f *sapFit) measure(ctx context.Context, env Env) error {
 	for range f.known {
 		f.sap = append(f.sap, make([]float64, areas))
 		f.zeros = append(f.zeros, make([]float64, areas))
-		f.target = append(f.target, make([]float64, classes))
+		if f.margins != nil {
+			f.cellOf = append(f.cellOf, make([]float64, classes))
+		} else {
+			f.target = append(f.target, make([]float64, classes))
+		}
 	}
 	var next, done atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -199,7 +211,7 @@ func (f *sapFit) measure(ctx context.Context, env Env) error {
 				}
 				to := min(areas, from+areasAtOnce)
 				for a := from; a < to; a++ {
-					if err := w.measure(a); err != nil {
+					if err := w.measure(ctx, a); err != nil {
 						return err
 					}
 				}
@@ -216,6 +228,8 @@ type tableWorker struct {
 	table attribution.Table
 	names *identity
 	at    []int // cells of the area's classes
+
+	totalLower int64 // the least total that the published one implies
 }
 
 func newTableWorker(f *sapFit) *tableWorker {
@@ -225,7 +239,7 @@ func newTableWorker(f *sapFit) *tableWorker {
 }
 
 // measure does one table.
-func (w *tableWorker) measure(a int) error {
+func (w *tableWorker) measure(ctx context.Context, a int) error {
 	from, to := int(w.first[a]), int(w.first[a+1])
 	clear(w.table.Counts)
 	w.at = w.at[:0]
@@ -244,6 +258,10 @@ func (w *tableWorker) measure(a int) error {
 	}
 	if err := w.publish(a); err != nil {
 		return err
+	}
+	if w.margins != nil {
+		w.smallest[a] = -1
+		return w.release(ctx, a, from)
 	}
 	sap, err := w.table.SAP(w.known)
 	if err != nil {
@@ -306,7 +324,7 @@ func (w *tableWorker) publish(a int) error {
 	w.table.TotalUpper = attribution.NoTotal
 	switch b.Config.Release.Total {
 	case "exact":
-		w.table.TotalUpper = w.people[a]
+		w.table.TotalUpper, w.totalLower = w.people[a], w.people[a]
 	case "same":
 		j, err := w.names.published(a, -1, w.people[a])
 		if err != nil {
@@ -316,7 +334,7 @@ func (w *tableWorker) publish(a int) error {
 		if n := w.people[a]; !ok || n < low || n > high {
 			return w.names.where(a, fmt.Errorf("the total %d cannot have been published as %d by %s", n, j, k.Name()))
 		}
-		w.table.TotalUpper = high
+		w.table.TotalUpper, w.totalLower = high, low
 	}
 	return nil
 }

@@ -159,6 +159,24 @@ func (n *identity) published(a, cell int, c int64) (int64, error) {
 	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), nil
 }
 
+// publishedMargin is the count that is published for the cell of a margin that a cell of the table is in.
+func (n *identity) publishedMargin(a, cell int, variables []int, c int64) (int64, error) {
+	b := n.bound
+	n.name(a, cell)
+	for v := range n.layout.variables {
+		if !slices.Contains(variables, v) {
+			n.texts[b.by+v] = TotalCode
+		}
+	}
+	switch {
+	case b.Published != nil:
+		return b.Published.count(n.texts)
+	case !b.Config.Release.Random():
+		return perturb.Draw(b.kernel, c, 0), nil
+	}
+	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), nil
+}
+
 // bytes is the identity of the cell in texts: names and categories, ordered by name, totals left out, so that it does not depend on
 // how the table was asked for.
 func (n *identity) bytes() []byte {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/attribution"
 	"microrisk/schemas"
 )
 
@@ -81,7 +82,7 @@ func (f *sapFitted) Tables(mem memory.Allocator) arrow.Record {
 func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 	b := f.bound
 	s := &schemas.SAPSummary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
-		Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: true, Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
+		Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
 	if s.Total == "" {
 		s.Total = "none"
 	}
@@ -118,8 +119,14 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 			s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Known: &n, Tables: counts[n]})
 		}
 	}
-	if counts[-1] > 0 {
+	if counts[-1] > 0 && f.margins == nil {
 		s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Tables: counts[-1]})
+	}
+	if s.LowerBound {
+		env.Warn(fmt.Sprintf("%s: the tightest bounds of some cells were not found: SAP is at least what is said", b.prefix))
+	}
+	if !s.Exact {
+		env.Warn(fmt.Sprintf("%s: for some tables SAP is an estimate from %d random orders of their people", b.prefix, attribution.DefaultSamples))
 	}
 	if s.SmallTables > 0 {
 		env.Warn(fmt.Sprintf("%s: %d tables have fewer than %d people; for them SAP is that of knowing everybody", b.prefix, s.SmallTables, most))

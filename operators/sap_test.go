@@ -184,3 +184,25 @@ func TestSAPRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, none, 1)
 }
+
+// With margins, the table of the shared cases: sex and street, all rounded to base 3.
+func TestSAPWithMargins(t *testing.T) {
+	config := schemas.SAP{Cells: variables("S", "H"), Known: []int64{0, 1, 12}, Release: schemas.Release{
+		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: [][]string{{"S"}, {"H"}}}}
+	out, report, err := sapRows(t, SAP{Config: config}, Options{}, marginRows...)
+	require.NoError(t, err)
+	require.Equal(t, "A S H sap_0 sap_1 sap_12 sap_cell_0 sap_cell_1 sap_cell_12", out[0])
+	s := report.Operators[0].Summary.(*schemas.SAPSummary)
+	require.True(t, s.Exact)
+	require.False(t, s.LowerBound)
+	require.EqualValues(t, 0, value(t, out[1], 3))
+	require.InDelta(t, 1.0/6, value(t, out[1], 4), 1e-12)
+	require.EqualValues(t, 1, value(t, out[1], 5))
+	for _, margin := range [][]string{{"S", "Q"}, {"Q"}} {
+		config.Release.Margins = [][]string{margin}
+		_, _, err = sapRows(t, SAP{Config: config}, Options{}, marginRows...)
+		require.ErrorContains(t, err, "not among cells")
+	}
+}
+
+var marginRows = []string{"x F h0", "x F h0", "x F h2", "x M h0", "x M h1", "x M h1", "x M h1", "x M h1", "x M h1", "x M h1", "x M h2", "x M h2"}

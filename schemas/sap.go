@@ -72,7 +72,7 @@ func (s *SAP) ColumnPrefix() string {
 	return SAPPrefix
 }
 
-// Columns are those that sap writes, in order.
+// Columns are those that sap writes, in order; with margins there is no target.
 func (s *SAP) Columns() []ColumnInfo {
 	var columns []ColumnInfo
 	for _, kind := range []struct{ name, meaning string }{
@@ -80,6 +80,9 @@ func (s *SAP) Columns() []ColumnInfo {
 		{SAPCell, "chance that the record's own cell is known in full and shown empty, n = %d"},
 		{SAPTarget, "chance that some cell is shown empty by who knows n = %d of the table's other people"},
 	} {
+		if kind.name == SAPTarget && len(s.Release.Margins) > 0 {
+			continue // it is known of single tables only
+		}
 		for _, n := range s.Known {
 			columns = append(columns, ColumnInfo{s.column(kind.name, n), Double, fmt.Sprintf(kind.meaning, n)})
 		}
