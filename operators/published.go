@@ -21,7 +21,7 @@ type Published struct {
 var countColumns = []string{"published", "value", "count"}
 
 // ReadPublished reads published counts from a source: the columns variables, as text, and a column of whole numbers named published,
-// value or count. A null variable is a missing value; Total is a margin. Errors: a column that is not there, a count that is null,
+// value or count. A null variable is a missing value; Total is a margin; a combination that is not there is empty. Errors: a column that is not there, a count that is null,
 // negative or no whole number, a combination that is there twice.
 func ReadPublished(ctx context.Context, name string, source Source, variables []string) (*Published, error) {
 	p := &Published{counts: map[string]int64{}, name: name}
@@ -80,11 +80,5 @@ func (p *Published) words(texts []string) string {
 	return "[" + strings.ReplaceAll(strings.Join(texts, ", "), missingText, "missing") + "]"
 }
 
-// count is the published count of a combination.
-func (p *Published) count(texts []string) (int64, error) {
-	n, ok := p.counts[strings.Join(texts, "\x00")]
-	if !ok {
-		return 0, fmt.Errorf("%s does not have the cell %s", p.name, p.words(texts))
-	}
-	return n, nil
-}
+// count is the published count of a combination; one that is not in the file is empty.
+func (p *Published) count(texts []string) int64 { return p.counts[strings.Join(texts, "\x00")] }

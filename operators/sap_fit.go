@@ -311,10 +311,7 @@ func (w *tableWorker) publish(a int) error {
 	b := w.bound
 	k := b.kernel
 	for cell, c := range w.table.Counts {
-		j, err := w.names.published(a, cell, c)
-		if err != nil {
-			return err
-		}
+		j := w.names.published(a, cell, c)
 		low, high, ok := k.Bounds(j)
 		if !ok || c < low || c > high {
 			return w.names.where(a, fmt.Errorf("the count %d of %s cannot have been published as %d by %s", c, w.names.words(cell), j, k.Name()))
@@ -326,10 +323,7 @@ func (w *tableWorker) publish(a int) error {
 	case "exact":
 		w.table.TotalUpper, w.totalLower = w.people[a], w.people[a]
 	case "same":
-		j, err := w.names.published(a, -1, w.people[a])
-		if err != nil {
-			return err
-		}
+		j := w.names.published(a, -1, w.people[a])
 		low, high, ok := k.Bounds(j)
 		if n := w.people[a]; !ok || n < low || n > high {
 			return w.names.where(a, fmt.Errorf("the total %d cannot have been published as %d by %s", n, j, k.Name()))

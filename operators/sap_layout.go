@@ -146,21 +146,21 @@ func (n *identity) name(a, cell int) {
 }
 
 // published is the count that is published for a cell whose true count is c.
-func (n *identity) published(a, cell int, c int64) (int64, error) {
+func (n *identity) published(a, cell int, c int64) int64 {
 	b := n.bound
 	switch {
 	case b.Published != nil:
 		n.name(a, cell)
 		return b.Published.count(n.texts)
 	case !b.Config.Release.Random():
-		return perturb.Draw(b.kernel, c, 0), nil
+		return perturb.Draw(b.kernel, c, 0)
 	}
 	n.name(a, cell)
-	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), nil
+	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes()))
 }
 
 // publishedMargin is the count that is published for the cell of a margin that a cell of the table is in.
-func (n *identity) publishedMargin(a, cell int, variables []int, c int64) (int64, error) {
+func (n *identity) publishedMargin(a, cell int, variables []int, c int64) int64 {
 	b := n.bound
 	n.name(a, cell)
 	for v := range n.layout.variables {
@@ -172,9 +172,9 @@ func (n *identity) publishedMargin(a, cell int, variables []int, c int64) (int64
 	case b.Published != nil:
 		return b.Published.count(n.texts)
 	case !b.Config.Release.Random():
-		return perturb.Draw(b.kernel, c, 0), nil
+		return perturb.Draw(b.kernel, c, 0)
 	}
-	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), nil
+	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes()))
 }
 
 // bytes is the identity of the cell in texts: names and categories, ordered by name, totals left out, so that it does not depend on

@@ -96,10 +96,7 @@ func (w *tableWorker) margin(a int, m marginLayout) (bounds.Margin, error) {
 		out.Name += "[" + w.layout.variables[v].Name + "]"
 	}
 	for i, c := range counts {
-		j, err := w.names.publishedMargin(a, example[i], m.variables, c)
-		if err != nil {
-			return out, err
-		}
+		j := w.names.publishedMargin(a, example[i], m.variables, c)
 		low, high, ok := w.bound.kernel.Bounds(j)
 		if !ok || c < low || c > high {
 			return out, w.names.where(a, fmt.Errorf("the count %d of a cell of the margin %s cannot have been published as %d by %s", c, out.Name, j, w.bound.kernel.Name()))

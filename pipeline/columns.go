@@ -47,6 +47,11 @@ func (j *job) checkColumns(look bool) error {
 		if o.SAP != nil {
 			c.tables(path+".sap", o.SAP)
 		}
+		if o.Tabulate != nil {
+			for k, v := range o.Tabulate.Cells {
+				c.check(fmt.Sprintf("%s.tabulate.cells[%d]", path, k), o.Tabulate.ColumnPrefix(), v.Name)
+			}
+		}
 		m := o.Measure()
 		if m == nil {
 			continue

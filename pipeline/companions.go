@@ -28,6 +28,11 @@ func readBeside(ctx context.Context, s *schemas.Spec, o Options) (*companions, e
 		return nil, err
 	}
 	for _, op := range s.Operators {
+		if op.Tabulate != nil && op.Tabulate.Perturb != nil {
+			if err := b.secret(op.Tabulate.Perturb.Secret); err != nil {
+				return nil, err
+			}
+		}
 		if op.SAP == nil {
 			continue
 		}
@@ -84,6 +89,9 @@ func tablesOut(s *schemas.Spec) map[string]string {
 	for _, o := range s.Operators {
 		if o.SAP != nil && o.SAP.Tables != "" {
 			paths[o.SAP.ColumnPrefix()] = o.SAP.Tables
+		}
+		if o.Tabulate != nil {
+			paths[o.Tabulate.ColumnPrefix()] = o.Tabulate.Path
 		}
 	}
 	return paths

@@ -234,6 +234,13 @@ func operatorsOf(s *schemas.Spec, with *companions) []operators.Operator {
 		if o.SAP != nil {
 			list = append(list, operators.SAP{Config: *o.SAP, Secret: with.secrets[o.SAP.Release.Secret], Published: with.published[o.SAP.ColumnPrefix()]})
 		}
+		if o.Tabulate != nil {
+			t := operators.Tabulate{Config: *o.Tabulate}
+			if o.Tabulate.Perturb != nil {
+				t.Secret = with.secrets[o.Tabulate.Perturb.Secret]
+			}
+			list = append(list, t)
+		}
 	}
 	return list
 }

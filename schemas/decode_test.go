@@ -54,6 +54,8 @@ func full() *Spec {
 			{SAP: &SAP{Prefix: "a1", Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "matrix", Matrix: [][]Outcome{{{0, 1}}, {{0, 0.5}, {2, 0.5}}}, Secret: "key.bin"}}}},
 			{SAP: &SAP{Prefix: "a2", By: []KeyVariable{{Name: "AREA"}}, Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "small", Last: 7, Value: 4, Base: 5}, Published: "out.parquet"}}},
 			{SAP: &SAP{Prefix: "a3", Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}}}},
+			{Tabulate: &Tabulate{Cells: []KeyVariable{{Name: "SEX"}, {Name: "AREA"}}, Margins: true, Empty: true, Missing: MissingDrop,
+				Perturb: &Perturbation{Scheme: "barnard", Probability: pointer(0.6)}, Path: "table.csv"}},
 			{MC3: &MC3{Prefix: "saved", Key: &Key{Variables: []KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}, ModelIn: "model.json"}},
 		},
 		Sink:    Sink{Path: "risk", Format: "parquet", Compression: "snappy"},
@@ -135,7 +137,7 @@ func TestValidateWithoutText(t *testing.T) {
 		"65 variables":          {func(s *Spec) { s.Key.Variables = many(65) }, "the key has 65 variables; at most 64 can be counted"},
 		"28 variables with DIS": {func(s *Spec) { s.Key.Variables, s.Sampling = many(28), &Sampling{Fraction: 1} }, "DIS-IS is defined for up to 27 key variables and the key has 28; take fewer, or leave sampling out"},
 		"no operator":           {func(s *Spec) { s.Operators = nil }, "there are no operators; say what to do, for example: operators: [suda]"},
-		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap"},
+		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap, tabulate"},
 		"no source":             {func(s *Spec) { s.Source = Source{} }, "there is no source; say what to read: source: {path: FILE}"},
 		"width not finite": {func(s *Spec) {
 			s.Operators = append(s.Operators, Operator{Recode: []Recode{{Name: "B", From: "A", Width: math.Inf(1)}}})

@@ -160,6 +160,8 @@ func operatorYAML(o Operator) any {
 		return measureYAML("mc3", o.MC3, mc3YAML(o.MC3))
 	case o.SAP != nil:
 		return ordered{{"sap", sapYAML(o.SAP)}}
+	case o.Tabulate != nil:
+		return ordered{{"tabulate", tabulateYAML(o.Tabulate)}}
 	}
 	return ordered{}
 }

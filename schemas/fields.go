@@ -12,7 +12,7 @@ var planned = map[string]string{
 	"pram": "the operator pram is not part of this version; it runs " + operatorNames,
 }
 
-const operatorNames = "recode, select, suda, frequency, mc3 and sap"
+const operatorNames = "recode, select, suda, frequency, mc3, sap and tabulate"
 
 func text(what string, to *string) func(*decoder, ast.Node, string) {
 	return func(d *decoder, n ast.Node, path string) { *to, _ = d.name(n, path, what) }
@@ -183,7 +183,7 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 	}
 	d.mapping(n, path, what, operatorFields(&o))
 	set := 0
-	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil, o.SAP != nil} {
+	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil, o.SAP != nil, o.Tabulate != nil} {
 		if is {
 			set++
 		}
@@ -229,6 +229,10 @@ func operatorFields(o *Operator) []field {
 		{"sap", func(d *decoder, n ast.Node, path string) {
 			o.SAP = &SAP{}
 			d.mapping(n, path, "sap", sapFields(o.SAP))
+		}},
+		{"tabulate", func(d *decoder, n ast.Node, path string) {
+			o.Tabulate = &Tabulate{}
+			d.mapping(n, path, "tabulate", tabulateFields(o.Tabulate))
 		}},
 	}
 }

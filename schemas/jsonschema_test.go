@@ -109,7 +109,7 @@ func TestSchemaKnowsTheDecodersFields(t *testing.T) {
 	for def, fields := range map[string][]field{
 		"source": sourceFields(&Source{}), "sampling": samplingFields(&Sampling{}), "key": keyFields(&Key{}), "key_variable": keyVariableFields(&KeyVariable{}),
 		"operator": operatorFields(&Operator{}), "recode": recodeFields(&Recode{}), "select": selectFields(&Select{}), "range": conditionFields(&Condition{}),
-		"suda": sudaFields(&Suda{}), "frequency": frequencyFields(&FrequencyOperator{}), "mc3": mc3Fields(&MC3{}), "sap": sapFields(&SAP{}), "release": releaseFields(&Release{}), "sink": sinkFields(&Sink{}),
+		"suda": sudaFields(&Suda{}), "frequency": frequencyFields(&FrequencyOperator{}), "mc3": mc3Fields(&MC3{}), "sap": sapFields(&SAP{}), "release": releaseFields(&Release{}), "tabulate": tabulateFields(&Tabulate{}), "perturb": perturbationFields(&Perturbation{}), "sink": sinkFields(&Sink{}),
 	} {
 		assert.Equal(t, names(fields), properties(def), def)
 	}
@@ -137,7 +137,7 @@ func summary() *Summary {
 	sap := &SAPSummary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", Total: "none", Exact: true,
 		Distribution: []SAPDistribution{{1, 1, make([]int64, 10), 2, 0.5, 1}}, SmallestKnown: []SmallestKnown{{nil, 1}, {pointer(int64(2)), 2}}, Threshold: 0.5}
 	return &Summary{SchemaVersion: Version, Input: []string{"a<b>.parquet"}, Rows: 28155, Key: key, Sampling: SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
-		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
+		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap, "tabulate": &TabulateSummary{Variables: key.Variables}}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
 }
 
 func TestSummaryFitsItsSchema(t *testing.T) {
@@ -157,7 +157,7 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
 	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
-		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}}
+		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, TabulateSummary{}}
 	known := map[string]bool{}
 	for _, x := range types {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {

@@ -24,6 +24,8 @@ func (o Operator) Name() string {
 		return "mc3"
 	case o.SAP != nil:
 		return "sap"
+	case o.Tabulate != nil:
+		return "tabulate"
 	}
 	return ""
 }

@@ -71,6 +71,7 @@ type Operator struct {
 	Frequency *FrequencyOperator
 	MC3       *MC3
 	SAP       *SAP
+	Tabulate  *Tabulate
 }
 
 // A Recode makes a column from another: values are mapped, cut off after a number of characters, or banded.

@@ -34,8 +34,11 @@ func (v *validator) operators(s *Spec) {
 		case o.SAP != nil:
 			v.sap(path+".sap", o.SAP)
 			v.prefixOnce(path+".sap", o.SAP.ColumnPrefix(), written)
+		case o.Tabulate != nil:
+			v.tabulate(path+".tabulate", o.Tabulate)
+			v.prefixOnce(path+".tabulate", o.Tabulate.ColumnPrefix(), written)
 		default:
-			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap")
+			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap, tabulate")
 		}
 	}
 }

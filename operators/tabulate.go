@@ -1,0 +1,326 @@
+package operators
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/perturb"
+	"microrisk/schemas"
+)
+
+// Tabulate makes a contingency table, as it is or perturbed cell by cell, for a file of its own. It adds no columns.
+type Tabulate struct {
+	Config schemas.Tabulate
+	Secret []byte // by which cells are perturbed; nil: one is made, and not kept
+}
+
+// Bind is an Operator's.
+func (o Tabulate) Bind(in *arrow.Schema) (*Plan, error) {
+	b := &tabulateBound{Tabulate: o, prefix: o.Config.ColumnPrefix(), kernel: perturb.None()}
+	var err error
+	if o.Config.Perturb != nil {
+		if b.kernel, err = kernelOf(o.Config.Perturb); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.prefix, err)
+		}
+	}
+	request, err := keyRequest(b.prefix, in, schemas.Key{Variables: o.Config.Cells})
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}, nil
+}
+
+// tabulateBound is tabulate, bound to a schema.
+type tabulateBound struct {
+	Tabulate
+	prefix string
+	kernel perturb.Kernel
+}
+
+// total is the code of a variable in a margin that leaves it out: before all categories.
+const total = -1
+
+// A tabulated table is the rows of the file.
+type tabulated struct {
+	bound   *tabulateBound
+	table   *contingency.Table
+	codes   [][]int32 // by variable, then row
+	values  []int64
+	summary *schemas.TabulateSummary
+}
+
+// Summary is a Fitted's.
+func (f *tabulated) Summary() any { return f.summary }
+
+// Apply is a Fitted's: there are no columns.
+func (f *tabulated) Apply(context.Context, memory.Allocator, Rows) ([]arrow.Array, *Bitmap, error) {
+	return nil, nil, nil
+}
+
+func (b *tabulateBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
+	f := &tabulated{bound: b, table: tables[0], codes: make([][]int32, len(b.Config.Cells))}
+	t := f.table
+	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
+		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), mebibytes(limit))
+	}
+	if b.Config.Margins {
+		for _, v := range t.Variables {
+			if slices.Contains(v.Categories, TotalCode) {
+				return nil, fmt.Errorf("%s has the category %q, which names totals: recode it, or leave margins out", v.Name, TotalCode)
+			}
+		}
+	}
+	counts, err := f.kept()
+	if err != nil {
+		return nil, err
+	}
+	key, err := b.secretKey(env)
+	if err != nil {
+		return nil, err
+	}
+	subsets := 1
+	if b.Config.Margins {
+		subsets = 1 << len(t.Variables)
+	}
+	for s := range subsets {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := f.margin(counts, s, key); err != nil {
+			return nil, err
+		}
+	}
+	f.sort()
+	f.summarise(counts)
+	return f, t.Err()
+}
+
+// kept is the table without the records that are dropped.
+func (f *tabulated) kept() (*contingency.Table, error) {
+	t := f.table
+	if f.bound.Config.Missing != schemas.MissingDrop {
+		return t, nil
+	}
+	codes := make([][]uint32, len(t.Variables))
+	var counts []int64
+	for i := range t.Classes() {
+		missing := false
+		for v := range codes {
+			missing = missing || t.Code(i, v) == t.Variables[v].Missing()
+		}
+		if missing {
+			continue
+		}
+		for v := range codes {
+			codes[v] = append(codes[v], t.Code(i, v))
+		}
+		counts = append(counts, t.Count(i))
+	}
+	return contingency.New(t.Variables, codes, counts)
+}
+
+// secretKey is that of what will be published: never one that can be guessed.
+func (b *tabulateBound) secretKey(env Env) (perturb.Key, error) {
+	if b.Config.Perturb == nil || !b.Config.Perturb.Random() {
+		return perturb.Key{}, nil
+	}
+	secret := b.Secret
+	if secret == nil {
+		secret = make([]byte, 32)
+		if _, err := rand.Read(secret); err != nil {
+			return perturb.Key{}, err
+		}
+		env.Warn(fmt.Sprintf("%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree", b.prefix))
+	}
+	return perturb.KeyOf(secret), nil
+}
+
+// margin adds the rows of the margin that leaves out the variables of a set.
+func (f *tabulated) margin(t *contingency.Table, out int, key perturb.Key) error {
+	var in []int
+	for v := range t.Variables {
+		if out>>v&1 == 0 {
+			in = append(in, v)
+		}
+	}
+	m, err := t.Margin(in...)
+	if err != nil {
+		return err
+	}
+	if f.bound.Config.Empty {
+		return f.allCells(m, in, key)
+	}
+	row := make([]uint32, len(in))
+	for i := range m.Classes() {
+		for j := range in {
+			row[j] = m.Code(i, j)
+		}
+		f.add(in, row, m.Count(i), key)
+	}
+	return nil
+}
+
+// allCells adds a row for every combination of categories, missing ones where somebody misses a value.
+func (f *tabulated) allCells(m *contingency.Table, in []int, key perturb.Key) error {
+	sizes, cells := make([]int, len(in)), 1
+	for j := range in {
+		sizes[j] = len(m.Variables[j].Categories)
+		if m.Observed(j)[m.Variables[j].Missing()] {
+			sizes[j]++
+		}
+		if cells *= sizes[j]; cells > mostCells*64 {
+			return fmt.Errorf("a table with its empty cells has more than %d: leave empty out, or take coarser variables", mostCells*64)
+		}
+	}
+	next := 0
+	row := make([]uint32, len(in))
+	for cell := range cells {
+		rest := cell
+		for j := len(in) - 1; j >= 0; j-- {
+			row[j] = uint32(rest % sizes[j])
+			rest /= sizes[j]
+		}
+		count := int64(0)
+		if next < m.Classes() {
+			same := true
+			for j := range row {
+				same = same && m.Code(next, j) == row[j]
+			}
+			if same {
+				count = m.Count(next)
+				next++
+			}
+		}
+		f.add(in, row, count, key)
+	}
+	return nil
+}
+
+// add adds the row of a cell, unless nothing would be published in it and empty cells are left out.
+func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
+	value := count
+	if p := f.bound.Config.Perturb; p != nil {
+		u := 0.0
+		if p.Random() {
+			u = perturb.Uniform(key, f.identity(in, row))
+		}
+		value = perturb.Draw(f.bound.kernel, count, u)
+	}
+	if value == 0 && !f.bound.Config.Empty {
+		return
+	}
+	j := 0
+	for v := range f.codes {
+		if j < len(in) && in[j] == v {
+			f.codes[v] = append(f.codes[v], int32(row[j]))
+			j++
+		} else {
+			f.codes[v] = append(f.codes[v], total)
+		}
+	}
+	f.values = append(f.values, value)
+}
+
+// identity is that of identity.bytes: names and categories, ordered by name.
+func (f *tabulated) identity(in []int, row []uint32) []byte {
+	order := make([]int, len(in))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(f.table.Variables[in[a]].Name, f.table.Variables[in[b]].Name) })
+	var b []byte
+	for _, j := range order {
+		b = append(append(b, f.table.Variables[in[j]].Name...), '=')
+		b = append(append(b, f.text(in[j], int32(row[j]))...), 0)
+	}
+	return b
+}
+
+func (f *tabulated) text(v int, code int32) string {
+	if categories := f.table.Variables[v].Categories; int(code) < len(categories) {
+		return categories[code]
+	}
+	return missingText
+}
+
+// sort brings the rows into order, each total before its parts.
+func (f *tabulated) sort() {
+	order := make([]int, len(f.values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		for v := range f.codes {
+			if c := cmp.Compare(f.codes[v][a], f.codes[v][b]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	for v, codes := range f.codes {
+		sorted := make([]int32, len(order))
+		for i, o := range order {
+			sorted[i] = codes[o]
+		}
+		f.codes[v] = sorted
+	}
+	values := make([]int64, len(order))
+	for i, o := range order {
+		values[i] = f.values[o]
+	}
+	f.values = values
+}
+
+func (f *tabulated) summarise(kept *contingency.Table) {
+	f.summary = &schemas.TabulateSummary{Records: kept.Records(), Rows: int64(len(f.values)), Margins: f.bound.Config.Margins, Scheme: f.bound.kernel.Name(), Variables: []schemas.VariableSummary{}}
+	for v, variable := range f.table.Variables {
+		policy := cmp.Or(f.bound.Config.Missing, schemas.MissingCategory)
+		f.summary.Variables = append(f.summary.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(f.table, v),
+			Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes})
+	}
+}
+
+// Tables is a Tabled's: the variables as text, Total where one is left out, null where a value is missing; and the counts, named count
+// where they are true and value where they are perturbed.
+func (f *tabulated) Tables(mem memory.Allocator) arrow.Record {
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for v, variable := range f.table.Variables {
+		b := array.NewStringBuilder(mem)
+		for _, c := range f.codes[v] {
+			switch {
+			case c == total:
+				b.Append(TotalCode)
+			case int(c) < len(variable.Categories):
+				b.Append(variable.Categories[c])
+			default:
+				b.AppendNull()
+			}
+		}
+		fields = append(fields, arrow.Field{Name: variable.Name, Type: arrow.BinaryTypes.String, Nullable: true})
+		columns = append(columns, b.NewArray())
+		b.Release()
+	}
+	name := "count"
+	if f.bound.Config.Perturb != nil {
+		name = "value"
+	}
+	b := array.NewInt64Builder(mem)
+	b.AppendValues(f.values, nil)
+	fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
+	columns = append(columns, b.NewArray())
+	b.Release()
+	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(f.values)))
+	for _, c := range columns {
+		c.Release()
+	}
+	return r
+}
