@@ -1,6 +1,10 @@
 package schemas
 
-import "github.com/goccy/go-yaml/ast"
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml/ast"
+)
 
 func sapFields(s *SAP) []field {
 	return []field{
@@ -42,7 +46,12 @@ func releaseFields(r *Release) []field {
 func perturbationFields(p *Perturbation) []field {
 	return []field{
 		{"scheme", text("scheme", &p.Scheme)},
-		{"base", func(d *decoder, n ast.Node, path string) { p.Base = d.integer(n, path, "base") }},
+		{"base", func(d *decoder, n ast.Node, path string) {
+			p.Base = d.integer(n, path, "base")
+			if !d.failed(path) && p.Base < 1 {
+				d.problemAt(path, fmt.Sprintf("base is %d; rounding needs a base from 2, such as 3 or 5", p.Base))
+			}
+		}},
 		{"tie", text("tie", &p.Tie)},
 		{"probability", optionalNumber("probability", &p.Probability)},
 		{"last", func(d *decoder, n ast.Node, path string) { p.Last = d.integer(n, path, "last") }},

@@ -346,7 +346,7 @@ func TestWrong(t *testing.T) {
 		"output folder":   {[]string{"assess", "people.csv", "--key", key, "--out", "none/x.csv"}, ExitFailed, "the folder none does not exist"},
 		"remote":          {[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "paths of kind s3:// are not read or written"},
 		"twice":           {[]string{"assess", "people.csv", "./people.csv", "--key", key, "--out", "empty"}, ExitWrong, "are the same file"},
-		"planned":         {with("--measures", "sap"), ExitWrong, "sap is not part of this version"},
+		"planned":         {with("--measures", "tau"), ExitWrong, "tau is not part of this version"},
 		"limit":           {with("--limit", "dsi=1"), ExitWrong, `limit "dsi" is unknown; did you mean dis?`},
 		"size":            {with("--memory", "lots"), ExitWrong, `"lots" is no size`},
 		"policy":          {with("--missing", "wildcrd"), ExitWrong, "did you mean wildcard?"},

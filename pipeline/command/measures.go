@@ -10,7 +10,7 @@ import (
 )
 
 // measureNames are the measures that assess knows.
-var measureNames = []string{"suda", "mc3", "frequency"}
+var measureNames = []string{"suda", "mc3", "sap", "frequency"}
 
 // sudaFlags are the flags that only suda looks at.
 var sudaFlags = []string{"score", "max-size", "threshold", "contributions", "msus", "force"}
@@ -34,13 +34,13 @@ func mc3Flags() []cli.Flag {
 
 // operatorsOf makes the operators of the measures asked for.
 func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error) {
-	if slices.Contains(measures, "frequency") && len(measures) > 1 {
-		return nil, usage("--measures: suda and mc3 write the sample frequency too; leave frequency out")
+	if slices.Contains(measures, "frequency") && (slices.Contains(measures, "suda") || slices.Contains(measures, "mc3")) {
+		return nil, usage("--measures: frequency writes the sample frequency only, which suda and mc3 write too; leave it out")
 	}
 	for _, of := range []struct {
 		measure string
 		flags   []string
-	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}} {
+	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}, {"sap", flagNames(sapFlags())}} {
 		for _, flag := range of.flags {
 			if ctx.IsSet(flag) && !slices.Contains(measures, of.measure) {
 				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, of.measure, of.measure)
@@ -56,6 +56,8 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 			o.Suda, err = sudaOf(ctx)
 		case "mc3":
 			o.MC3, err = mc3Of(ctx)
+		case "sap":
+			o.SAP, err = sapOf(ctx)
 		default:
 			o.Frequency = &schemas.FrequencyOperator{Replace: ctx.Bool("replace")}
 		}
@@ -118,4 +120,10 @@ func mc3Of(ctx *cli.Context) (*schemas.MC3, error) {
 		*n.to = &i
 	}
 	return m, nil
+}
+
+// onlySAP tells whether attribution is all that is asked for: it needs no key.
+func onlySAP(ctx *cli.Context) bool {
+	names, err := measuresOf(ctx)
+	return err == nil && len(names) == 1 && names[0] == "sap"
 }

@@ -60,6 +60,7 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 			b.WriteString("\n" + table("  ", recordRows(spec, o, r, suda != nil && suda.Threshold > 1)))
 		}
 	}
+	b.WriteString(tabulatedText(spec, s))
 	switch {
 	case len(o.Outputs) == 1 && o.Outputs[0] == "-":
 		b.WriteString("\nwritten to standard output\n")

@@ -1,0 +1,205 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/schemas"
+)
+
+// perturbationFlags say how counts are published.
+func perturbationFlags(category string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "scheme", Category: category, Usage: "how counts are perturbed: none, conventional, random, barnard or small (default: none)"},
+		&cli.StringFlag{Name: "base", Category: category, Usage: "base of rounding (conventional, random, small)"},
+		&cli.StringFlag{Name: "tie", Category: category, Usage: "what the middle of two multiples of an even base becomes: up, down or even"},
+		&cli.StringFlag{Name: "probability", Category: category, Usage: "random: of the nearest multiple (default: unbiased); barnard: that a count stays"},
+		&cli.StringFlag{Name: "last", Category: category, Usage: "small: counts from 1 to `N` become --value"},
+		&cli.StringFlag{Name: "value", Category: category, Usage: "small: what small counts become"},
+		&cli.StringFlag{Name: "secret", Category: category, Usage: "`FILE` with the secret by which cells are perturbed, the same wherever it is used"},
+	}
+}
+
+// perturbationOf makes a perturbation of flags.
+func perturbationOf(ctx *cli.Context) (p schemas.Perturbation, err error) {
+	p = schemas.Perturbation{Scheme: ctx.String("scheme"), Tie: ctx.String("tie"), Secret: ctx.String("secret")}
+	for _, n := range []struct {
+		flag string
+		to   *int64
+	}{{"base", &p.Base}, {"last", &p.Last}, {"value", &p.Value}} {
+		if text := ctx.String(n.flag); text != "" {
+			if *n.to, err = strconv.ParseInt(text, 10, 64); err != nil {
+				return p, usage("--%s is %q; it must be a whole number", n.flag, text)
+			}
+			if *n.to < 0 || *n.to == 0 && n.flag != "value" {
+				return p, usage("--%s is %d; it must be at least 1", n.flag, *n.to)
+			}
+		}
+	}
+	if text := ctx.String("probability"); text != "" {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return p, usage("--probability is %q; it must be a number from 0 to 1", text)
+		}
+		p.Probability = &v
+	}
+	return p, nil
+}
+
+// sapFlags are those of attribution risk.
+func sapFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringSliceFlag{Name: "by", Category: "SAP", Usage: "`COLUMNS` whose values tell released tables apart, separated by commas (default: one table)"},
+		&cli.StringSliceFlag{Name: "cells", Category: "SAP", Usage: "`VARIABLES` of the released tables, separated by commas"},
+		&cli.StringSliceFlag{Name: "known", Category: "SAP", Usage: "numbers of people known, separated by commas (default: 1,2,5,10)"},
+		&cli.StringFlag{Name: "total", Category: "SAP", Usage: "how each table's total is published: same, exact or none (default: none)"},
+		&cli.StringFlag{Name: "published", Category: "SAP", Usage: "`FILE` with the counts that were really published"},
+		&cli.StringFlag{Name: "tables", Category: "SAP", Usage: "write one row a table to `FILE`"},
+	}, perturbationFlags("SAP")...)
+}
+
+// sapOf makes the operator sap of flags.
+func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
+	p, err := perturbationOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &schemas.SAP{Release: schemas.Release{Perturbation: p, Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
+		Missing: ctx.String("missing"), Replace: ctx.Bool("replace")}
+	if s.By, err = variablesOf(ctx, "by"); err != nil {
+		return nil, err
+	}
+	if s.Cells, err = variablesOf(ctx, "cells"); err != nil {
+		return nil, err
+	}
+	if len(s.Cells) == 0 {
+		return nil, usage("name the variables of the released tables: --cells SEX,HEALTH")
+	}
+	known, err := words("known", ctx.StringSlice("known"))
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 {
+		known = []string{"1", "2", "5", "10"}
+	}
+	for _, text := range known {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return nil, usage("--known is %q; it must be a number of people, 0 or more", text)
+		}
+		s.Known = append(s.Known, n)
+	}
+	return s, nil
+}
+
+// variablesOf are the variables that a flag lists, with the missing codes of --missing-codes.
+func variablesOf(ctx *cli.Context, flag string) ([]schemas.KeyVariable, error) {
+	names, err := words(flag, ctx.StringSlice(flag))
+	if err != nil {
+		return nil, err
+	}
+	codes, err := words("missing-codes", ctx.StringSlice("missing-codes"))
+	if err != nil {
+		return nil, err
+	}
+	var list []schemas.KeyVariable
+	for _, name := range names {
+		list = append(list, schemas.KeyVariable{Name: name, MissingCodes: codes})
+	}
+	return list, nil
+}
+
+// tabulate is the command that writes contingency tables.
+func (c *console) tabulate() *cli.Command {
+	return &cli.Command{
+		Name:      "tabulate",
+		Usage:     "write a contingency table of a file, as it is or perturbed",
+		ArgsUsage: "FILE...",
+		UsageText: "microrisk tabulate FILE... --cells AREA,SEX,HEALTH [--margins] [--scheme random --base 3] [--out FILE]",
+		Description: `One row a cell: the variables as text, and the number of records as count, or as
+value where it is perturbed. With --margins the totals too, named Total, each
+before its parts. Cells of 0 are left out unless --empty asks for them. What is
+left to chance depends on each cell and on a secret: with the same --secret, the
+same cell is published alike in all tables.`,
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "cells", Usage: "`VARIABLES` of the table, separated by commas"},
+			&cli.StringFlag{Name: "missing", Usage: "what a missing value means: category or drop (default: category)"},
+			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas"},
+			&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, AGE=16..64; repeated conditions must all hold"},
+			&cli.BoolFlag{Name: "margins", Usage: "all margins too"},
+			&cli.BoolFlag{Name: "empty", Usage: "cells of 0 too"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (default: table.parquet in the current folder)"},
+			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
+		}, perturbationFlags("")...),
+		Action: func(ctx *cli.Context) error {
+			spec, err := tabulateSpec(ctx)
+			if err != nil {
+				return err
+			}
+			if ctx.Bool("print-spec") {
+				if err := spec.Validate(); err != nil {
+					return err
+				}
+				_, err := c.Out.Write(spec.YAML())
+				return err
+			}
+			return c.execute(ctx, spec, false)
+		},
+	}
+}
+
+func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	files := ctx.Args().Slice()
+	if len(files) == 0 {
+		return nil, usage("name a file to read: microrisk tabulate FILE ...")
+	}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files}}
+	if err := prepareRows(ctx, spec); err != nil {
+		return nil, err
+	}
+	t := &schemas.Tabulate{Margins: ctx.Bool("margins"), Empty: ctx.Bool("empty"), Missing: ctx.String("missing"), Path: ctx.String("out")}
+	if t.Path == "" {
+		t.Path = "table.parquet"
+	}
+	var err error
+	if t.Cells, err = variablesOf(ctx, "cells"); err != nil {
+		return nil, err
+	}
+	if len(t.Cells) == 0 {
+		return nil, usage("name the variables of the table: --cells SEX,HEALTH")
+	}
+	p, err := perturbationOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Scheme != "" || p.Base != 0 || p.Tie != "" || p.Probability != nil || p.Last != 0 || p.Value != 0 || p.Secret != "" {
+		t.Perturb = &p
+	}
+	spec.Operators = append(spec.Operators, schemas.Operator{Tabulate: t})
+	return spec, nil
+}
+
+// tabulatedRows say what a table has.
+func tabulatedRows(path string, m *schemas.TabulateSummary) [][]cell {
+	with := "without margins"
+	if m.Margins {
+		with = "with all margins"
+	}
+	return [][]cell{{left("records in the table"), right(count(m.Records)), left(m.Scheme)}, {left("rows of the table"), right(count(m.Rows)), left(with)},
+		{left("written to"), right(""), left(shorten(printable(path), 40))}}
+}
+
+func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
+	text := ""
+	for _, o := range spec.Operators {
+		if o.Tabulate == nil {
+			continue
+		}
+		if m, ok := s.Operators[o.Tabulate.ColumnPrefix()].(*schemas.TabulateSummary); ok {
+			text += fmt.Sprintf("\n%s", table("  ", tabulatedRows(o.Tabulate.Path, m)))
+		}
+	}
+	return text
+}
