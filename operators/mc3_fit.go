@@ -89,6 +89,9 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
 	}
 	o := b.riskOptions(env, u)
+	if o.Estimator == risk.Gamma && fraction > 0 && fraction < smallFraction {
+		env.Warn(fmt.Sprintf("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.prefix))
+	}
 	var laws []*fittedLaw
 	if b.Model != nil {
 		if d, err = b.asModelled(t, d); err != nil {
@@ -161,6 +164,9 @@ func (b *mc3Bound) search(ctx context.Context, d *bayes.Data, env Env) ([]*fitte
 	return laws, nil
 }
 
+// smallFraction is the sampling fraction below which the gamma step is off by more than a few percent.
+const smallFraction = 0.0005
+
 // Beyond these the summary's diagnostics are a warning.
 const (
 	highRHat   = 1.1
@@ -171,8 +177,12 @@ const (
 func (b *mc3Bound) doubt(found *search.Result, env Env) {
 	d := found.Diagnostics
 	if found.Method == search.MC3 && (d.RHat > highRHat || d.Unseen > highUnseen) {
-		env.Warn(fmt.Sprintf("%s: the chains have not converged (R-hat %.3g, about %.2g of the posterior probability was not seen): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
-			b.prefix, d.RHat, d.Unseen, schemas.MaxExactVariables))
+		rHat := ""
+		if !math.IsNaN(d.RHat) {
+			rHat = fmt.Sprintf("R-hat %.3g, ", d.RHat)
+		}
+		env.Warn(fmt.Sprintf("%s: the chains have not converged (%sabout %.2g of the posterior probability was not seen): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
+			b.prefix, rHat, d.Unseen, schemas.MaxExactVariables))
 	}
 }
 

@@ -102,6 +102,9 @@ func (b *mc3Bound) asModelled(t *contingency.Table, d *bayes.Data) (*bayes.Data,
 			}
 		}
 		to[len(variable.Categories)] = -1
+		if known.Missing && b.drop[v] {
+			return nil, fmt.Errorf("the model %s has missing values of %s as a category, and here their records are dropped: take missing: category, or fit a model without them", b.Config.ModelIn, variable.Name)
+		}
 		if known.Missing {
 			to[len(variable.Categories)] = len(known.Categories)
 		}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"microrisk/operators"
@@ -48,6 +49,10 @@ func openModels(s *schemas.Spec) (modelFiles, error) {
 		if o.MC3 == nil || o.MC3.ModelOut == "" {
 			continue
 		}
+		if err := replaceable(o.MC3.ModelOut); err != nil {
+			files.Abort()
+			return nil, err
+		}
 		f, err := atomicfile.Create(o.MC3.ModelOut)
 		if err != nil {
 			files.Abort()
@@ -57,6 +62,23 @@ func openModels(s *schemas.Spec) (modelFiles, error) {
 	}
 	return files, nil
 }
+
+// replaceable refuses to put a model in place of a file that is none.
+func replaceable(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // there is none, or what else is wrong is told when it is written
+	}
+	defer f.Close()
+	head := make([]byte, len(modelStart))
+	if n, _ := io.ReadFull(f, head); n > 0 && string(head[:n]) != modelStart[:n] {
+		return wrong(fmt.Errorf("%s exists and is no saved model; give the model another name", path))
+	}
+	return nil
+}
+
+// modelStart is what every saved model begins with.
+const modelStart = `{"microrisk_model":`
 
 // Abort leaves nothing behind of files that were not committed.
 func (m modelFiles) Abort() {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -58,7 +59,9 @@ func (j *job) liftKey(s *schemas.Summary) {
 		if s.Key == nil {
 			s.Key = measured.Key()
 		}
-		s.Operators[m.ColumnPrefix()] = measured.WithoutKey()
+		if reflect.DeepEqual(s.Key, measured.Key()) { // else it is of other records, those of another stage
+			s.Operators[m.ColumnPrefix()] = measured.WithoutKey()
+		}
 	}
 }
 

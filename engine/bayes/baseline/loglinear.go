@@ -77,7 +77,8 @@ func Independence(ctx context.Context, d *bayes.Data, fraction float64) (*Result
 }
 
 // TwoWay is the model of all two-way interactions, fitted by iterative proportional fitting until no two-way margin is off by more
-// than 1e-9 of n, or 10,000 rounds. Errors: a full table of more than MostCells cells, a fraction out of range, a context that ends.
+// than 1e-9 of n. Errors: a full table of more than MostCells cells, a fit that does not converge in 10,000 rounds or some seconds, a
+// fraction out of range, a context that ends.
 func TwoWay(ctx context.Context, d *bayes.Data, fraction float64) (*Result, error) {
 	if err := checkFraction(fraction); err != nil {
 		return nil, err
@@ -193,7 +194,11 @@ func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
 			fitted[i] = 1
 		}
 	}
-	for range 10000 {
+	rounds := min(10000, max(10, mostFitting/(len(support)*len(pairs)+1)))
+	for round := 0; ; round++ {
+		if round == rounds {
+			return nil, fmt.Errorf("the log-linear model of two-way interactions did not converge in %d rounds over %d cells", rounds, len(support))
+		}
 		worst := 0.0
 		for _, p := range pairs {
 			if err := ctx.Err(); err != nil {
@@ -202,11 +207,13 @@ func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
 			worst = max(worst, t.scale(p, support, fitted))
 		}
 		if worst <= 1e-9*float64(d.Records) {
-			break
+			return fitted, nil
 		}
 	}
-	return fitted, nil
 }
+
+// mostFitting is how many cells may be visited in fitting two-way margins: some seconds.
+const mostFitting = 1_000_000_000
 
 // scale makes a margin fit and tells how far it was off.
 func (t *table) scale(p *pairMargin, support []int32, fitted []float64) float64 {

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -80,7 +81,43 @@ func (l *Law) Check() error {
 			return fmt.Errorf("margin %d of the law: %w", i, err)
 		}
 	}
+	return l.checkAgreement()
+}
+
+// checkAgreement finds a margin whose counts do not add up to those of a smaller one within it.
+func (l *Law) checkAgreement() error {
+	for i := range l.Margins {
+		small := &l.Margins[i]
+		for j := range l.Margins {
+			large := &l.Margins[j]
+			if i == j || !large.Variables.Contains(small.Variables) {
+				continue
+			}
+			sums := map[string]int64{}
+			for cell, n := range large.Counts {
+				sums[large.key(small.Variables, cell)] += n
+			}
+			for cell, n := range small.Counts {
+				if sums[small.key(small.Variables, cell)] != n {
+					return fmt.Errorf("margins %d and %d of the law do not agree: the counts of one do not add up to those of the other", j, i)
+				}
+			}
+		}
+	}
 	return nil
+}
+
+// key has the codes of a cell on some of the margin's variables.
+func (m *Margin) key(c graph.Set, cell int) string {
+	var b []byte
+	j := 0
+	for v := range m.Variables.Vertices() {
+		if c.Has(v) {
+			b = binary.LittleEndian.AppendUint32(b, m.Codes[j][cell])
+		}
+		j++
+	}
+	return string(b)
 }
 
 // checkModels checks all but the margins.
