@@ -213,7 +213,7 @@ func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
 }
 
 // mostFitting is how many cells may be visited in fitting two-way margins: some seconds.
-const mostFitting = 1_000_000_000
+const mostFitting = 200_000_000
 
 // scale makes a margin fit and tells how far it was off.
 func (t *table) scale(p *pairMargin, support []int32, fitted []float64) float64 {
