@@ -77,8 +77,8 @@ func Independence(ctx context.Context, d *bayes.Data, fraction float64) (*Result
 }
 
 // TwoWay is the model of all two-way interactions, fitted by iterative proportional fitting until no two-way margin is off by more
-// than 1e-9 of n. Errors: a full table of more than MostCells cells, a fit that does not converge in 10,000 rounds or some seconds, a
-// fraction out of range, a context that ends.
+// than 1e-9 of n, or for 10,000 rounds or some seconds. Errors: a full table of more than MostCells cells, a fit that is then off by
+// more than a hundredth of n, a fraction out of range, a context that ends.
 func TwoWay(ctx context.Context, d *bayes.Data, fraction float64) (*Result, error) {
 	if err := checkFraction(fraction); err != nil {
 		return nil, err
@@ -195,11 +195,14 @@ func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
 		}
 	}
 	rounds := min(10000, max(10, mostFitting/(len(support)*len(pairs)+1)))
-	for round := 0; ; round++ {
-		if round == rounds {
+	for round, off := 0, 0.0; ; round++ {
+		if round == rounds && off > 0.01*float64(d.Records) {
 			return nil, fmt.Errorf("the log-linear model of two-way interactions did not converge in %d rounds over %d cells", rounds, len(support))
 		}
 		worst := 0.0
+		if round == rounds {
+			return fitted, nil
+		}
 		for _, p := range pairs {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -209,6 +212,7 @@ func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
 		if worst <= 1e-9*float64(d.Records) {
 			return fitted, nil
 		}
+		off = worst
 	}
 }
 

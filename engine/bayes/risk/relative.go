@@ -21,9 +21,11 @@ type tally struct {
 	gathered
 	matches float64 // sum of E[1/F]
 	number  int64
+	whole   bool // the unique's cell is the whole table: F = N
 }
 
 func (t *tally) take(s tally, sign float64) {
+	t.whole = t.whole || s.whole
 	t.gathered.take(s.gathered, sign)
 	t.matches += sign * s.matches
 	t.number += int64(sign) * s.number
@@ -35,7 +37,7 @@ func unit(mean, spread float64, o *Options, everyone bool) tally {
 	lam := o.Unsampled * mean
 	switch {
 	case everyone:
-		t.mean = 1
+		t.mean, t.whole = 1, true
 		t.matches = 1 / (1 + o.Unsampled)
 	case o.Estimator == Poisson:
 		t.mean = mean
@@ -60,7 +62,11 @@ type risks struct {
 func (r *risks) add(t tally, weight, u float64) {
 	r.number = t.number
 	if t.number > 0 {
-		r.theta += weight * t.theta(float64(t.number), u)
+		theta := t.theta(float64(t.number), u)
+		if t.whole {
+			theta = 1 / (1 + u)
+		}
+		r.theta += weight * theta
 		r.matches += weight * t.matches
 	}
 }
