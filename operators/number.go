@@ -34,12 +34,12 @@ func number(a arrow.Array, i int) (float64, bool) {
 		x, err := strconv.ParseFloat(Text(a, i), 64)
 		return x, err == nil
 	}
-	n, ok := integer(a, i)
+	n, ok := Integer(a, i)
 	return float64(n), ok
 }
 
-// integer is value i as a whole number; false if it is null, no whole number, or beyond int64.
-func integer(a arrow.Array, i int) (int64, bool) {
+// Integer is value i as a whole number; false if it is null, no whole number, or beyond int64.
+func Integer(a arrow.Array, i int) (int64, bool) {
 	if a.IsNull(i) {
 		return 0, false
 	}
@@ -65,7 +65,7 @@ func integer(a arrow.Array, i int) (int64, bool) {
 		return int64(x), x == float64(int64(x)) && x >= -(1<<53) && x <= 1<<53
 	case *array.Dictionary:
 		if k := a.GetValueIndex(i); !a.Dictionary().IsNull(k) {
-			return integer(a.Dictionary(), k)
+			return Integer(a.Dictionary(), k)
 		}
 	}
 	return 0, false

@@ -17,8 +17,8 @@ type Published struct {
 	name   string
 }
 
-// The column of a published table that has the counts: the first of these that there is.
-var countColumns = []string{"published", "value", "count"}
+// CountColumns are names of the column that has the counts of a published table: the first of these that there is.
+var CountColumns = []string{"published", "value", "count"}
 
 // ReadPublished reads published counts from a source: the columns variables, as text, and a column of whole numbers named published,
 // value or count. A null variable is a missing value; Total is a margin; a combination that is not there is empty. Errors: a column that is not there, a count that is null,
@@ -27,7 +27,7 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 	p := &Published{counts: map[string]int64{}, name: name}
 	schema := source.Schema()
 	column := ""
-	for _, c := range countColumns {
+	for _, c := range CountColumns {
 		if column == "" && schema.HasField(c) {
 			column = c
 		}
@@ -55,7 +55,7 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 					texts[i] = Text(c, row)
 				}
 			}
-			n, ok := integer(r.Column(at[len(variables)]), row)
+			n, ok := Integer(r.Column(at[len(variables)]), row)
 			if !ok || n < 0 {
 				return fmt.Errorf("%s: the count of %s is no whole number of at least 0", name, p.words(texts))
 			}

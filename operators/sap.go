@@ -25,7 +25,7 @@ type SAP struct {
 func (s SAP) Bind(in *arrow.Schema) (*Plan, error) {
 	b := &sapBound{SAP: s, prefix: s.Config.ColumnPrefix(), by: len(s.Config.By)}
 	var err error
-	if b.kernel, err = kernelOf(&s.Config.Release.Perturbation); err != nil {
+	if b.kernel, err = Kernel(&s.Config.Release.Perturbation); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.prefix, err)
 	}
 	if len(s.Config.Cells) == 0 || len(s.Config.Known) == 0 {
@@ -47,8 +47,8 @@ func (s SAP) Bind(in *arrow.Schema) (*Plan, error) {
 	return plan, nil
 }
 
-// kernelOf is a scheme of the spec as a kernel.
-func kernelOf(p *schemas.Perturbation) (perturb.Kernel, error) {
+// Kernel is a scheme of the spec as a kernel.
+func Kernel(p *schemas.Perturbation) (perturb.Kernel, error) {
 	switch p.Scheme {
 	case "", "none":
 		return perturb.None(), nil

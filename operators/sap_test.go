@@ -99,7 +99,7 @@ func TestSAPAgainstTheEngine(t *testing.T) {
 		again, _, err := sapRows(t, SAP{Config: config, Secret: secret}, Options{Workers: 3, Batch: 7}, rows...)
 		require.NoError(t, err)
 		require.Equal(t, out, again, "workers and batches do not matter")
-		k, err := kernelOf(&p)
+		k, err := Kernel(&p)
 		require.NoError(t, err)
 		identity := func(area, cell string) []byte {
 			if cell == "" {

@@ -349,7 +349,7 @@ func (w *worker) multiplicities() ([]int64, error) {
 	} else {
 		a, name := w.batch.Column(w.scan.times), w.scan.wants[w.scan.times].Name
 		for r := range times {
-			n, ok := integer(a, r)
+			n, ok := Integer(a, r)
 			if !ok || n < 0 {
 				return nil, fmt.Errorf("row %d: the count %q is %s: it must be a whole number, 0 or more", w.row(r), name, show(a, r))
 			}

@@ -27,7 +27,7 @@ func (o Tabulate) Bind(in *arrow.Schema) (*Plan, error) {
 	b := &tabulateBound{Tabulate: o, prefix: o.Config.ColumnPrefix(), kernel: perturb.None()}
 	var err error
 	if o.Config.Perturb != nil {
-		if b.kernel, err = kernelOf(o.Config.Perturb); err != nil {
+		if b.kernel, err = Kernel(o.Config.Perturb); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.prefix, err)
 		}
 	}

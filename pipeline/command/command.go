@@ -6,6 +6,7 @@
 //	microrisk inspect FILE [--key ...]
 //	microrisk explain FILE --row N --key ...
 //	microrisk tabulate FILE --cells ...
+//	microrisk bounds TABLE...
 //
 // It makes specs of flags, hands them to package pipeline, and shows what comes of them.
 package command
@@ -203,7 +204,7 @@ breached.`,
 			}
 			return cli.ShowAppHelp(ctx)
 		},
-		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.tabulate(), c.count(), c.version()},
+		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.tabulate(), c.boundsCommand(), c.count(), c.version()},
 	}
 	for _, command := range app.Commands {
 		command.OnUsageError = app.OnUsageError

@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/schemas"
+)
+
+// The worked example of rounded margins: of 3 x 3 cells rounded to base 3, with all margins, three of four zeros come back.
+const rounded3x3 = `row,column,value
+Total,Total,12
+Total,D,9
+Total,E,6
+Total,F,0
+A,Total,3
+A,D,0
+A,E,3
+A,F,0
+B,Total,3
+B,D,3
+B,E,0
+B,F,0
+C,Total,6
+C,D,3
+C,E,3
+C,F,0
+`
+
+func TestBoundsWorkedExample(t *testing.T) {
+	inFolder(t, map[string]string{"t.csv": rounded3x3})
+	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"t.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 4, o.Margins)
+	require.True(t, o.Sharp)
+	require.Equal(t, 3, o.Zeros)
+	require.Equal(t, "row,column,lower,upper,exact\nA,D,0,1,false\nA,E,2,3,false\nA,F,0,0,true\nB,D,3,4,false\nB,E,0,1,false\nB,F,0,0,true\nC,D,3,4,false\nC,E,2,3,false\nC,F,0,0,true\n", read(t, "b.csv"))
+}
+
+// Two margins in files of their own, exact; the tables may leave variables out.
+func TestBoundsOfSeveralFiles(t *testing.T) {
+	inFolder(t, map[string]string{"a.csv": "A,count\n1,4\n2,5\n10,0\n", "b.csv": "B,count\nx,3\ny,6\n"})
+	for _, method := range []string{"", "shuttle", "sharp", "frechet"} {
+		_, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"a.csv", "b.csv"}, Method: method, Out: "out.csv"}, Options{})
+		require.NoError(t, err, method)
+		require.Equal(t, "A,B,lower,upper,exact\n1,x,0,3,false\n1,y,1,4,false\n2,x,0,3,false\n2,y,2,5,false\n10,x,0,0,true\n10,y,0,0,true\n", read(t, "out.csv"), method)
+	}
+}
+
+func TestBoundsRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		spec  BoundsSpec
+		want  string
+	}{
+		"margins disagree": {map[string]string{"a.csv": "A,count\n1,4\n2,5\n", "b.csv": "B,count\nx,3\ny,7\n"}, BoundsSpec{Tables: []string{"a.csv", "b.csv"}}, "margins b.csv [B] and a.csv [A] disagree"},
+		"twice":            {map[string]string{"a.csv": "A,count\n1,4\n1,5\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "has the cell [1] twice"},
+		"negative":         {map[string]string{"a.csv": "A,count\n1,-4\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "no whole number of at least 0"},
+		"no counts":        {map[string]string{"a.csv": "A,n\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "no column of counts"},
+		"not rounded":      {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}}, "never publishes a count of 4"},
+		"base 0":           {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random"}}, "base is 0"},
+		"even base":        {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 4}}, "the base 4 is even"},
+		"method":           {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Method: "guess"}, `no method "guess"`},
+		"not decomposable": {map[string]string{"a.csv": "A,B,count\nx,y,4\n", "b.csv": "B,C,count\ny,z,4\n", "c.csv": "A,C,count\nx,z,4\n"}, BoundsSpec{Tables: []string{"a.csv", "b.csv", "c.csv"}, Method: "frechet"}, "decomposable"},
+		"its own input":    {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Out: "a.csv"}, "is the input"},
+		"no file":          {nil, BoundsSpec{Tables: []string{"a.csv"}}, "does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t, c.files)
+			if c.spec.Out == "" {
+				c.spec.Out = "out.parquet"
+			}
+			before := listing(t)
+			_, err := Bounds(t.Context(), c.spec, Options{})
+			require.ErrorContains(t, err, c.want)
+			require.Equal(t, before, listing(t), "nothing is written")
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline"
+)
+
+// boundsCommand is the command that bounds cells by released tables.
+func (c *console) boundsCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "bounds",
+		Usage:     "find the least and the largest counts that released tables leave to each cell",
+		ArgsUsage: "TABLE...",
+		UsageText: "microrisk bounds TABLE... [--scheme conventional --base 3] [--out FILE]",
+		Description: `A TABLE is a .parquet, .arrow or .csv file with one row a published cell: columns
+of variables, and one of counts named published, value or count. Total in a
+variable's column is a margin, an absent row is empty, and a table may leave
+variables out. For every combination of the categories of all tables the output
+has lower, upper, and exact where the two are equal.`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "method", Usage: "auto (the best that can be afforded), shuttle, sharp or frechet", Value: "auto"},
+			&cli.DurationFlag{Name: "deadline", Usage: "stop after this time, such as 30s, with the bounds found so far"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
+		}, withoutSecret(perturbationFlags(""))...),
+		Action: func(ctx *cli.Context) error {
+			if ctx.Args().Len() == 0 {
+				return usage("name the released tables: microrisk bounds TABLE ...")
+			}
+			p, err := perturbationOf(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			if ctx.Duration("deadline") < 0 {
+				return usage("--deadline is %v; it must be above 0", ctx.Duration("deadline"))
+			}
+			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Scheme: p, Method: ctx.String("method"), Deadline: ctx.Duration("deadline"), Out: ctx.String("out")}
+			outcome, err := pipeline.Bounds(ctx.Context, s, o)
+			c.finish()
+			if err != nil || c.quiet {
+				return err
+			}
+			return c.print(boundsText(outcome, s.Out))
+		},
+	}
+}
+
+// withoutSecret leaves out the secret, which nobody needs to know for bounds.
+func withoutSecret(flags []cli.Flag) []cli.Flag { return flags[:len(flags)-1] }
+
+func boundsText(o *pipeline.BoundsOutcome, path string) string {
+	found := o.Method + ", the tightest bounds"
+	if !o.Sharp {
+		found = o.Method + ", perhaps not the tightest bounds"
+	}
+	rows := [][]cell{
+		{left("released tables"), right(count(int64(o.Margins))), left("margins counted")},
+		{left("cells"), right(count(int64(o.Cells))), left(shorten(printable(strings.Join(o.Variables, " x ")), 50))},
+		{left("  known exactly"), right(count(int64(o.Known))), left(partOf(int64(o.Known), int64(o.Cells)) + " of the cells")},
+		{left("  known to be empty"), right(count(int64(o.Zeros)))},
+		{left("  mean width"), right(figure(o.Width)), left(found)},
+	}
+	if o.Unbounded > 0 {
+		rows = append(rows, []cell{left("  without upper bound"), right(count(int64(o.Unbounded)))})
+	}
+	return table("  ", rows) + "\nwritten to " + printable(path) + "\n"
+}
