@@ -12,7 +12,7 @@ import (
 func (c *console) boundsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bounds",
-		Usage:     "find the least and the largest counts that released tables leave to each cell",
+		Usage:     "find the counts that released tables leave possible in each cell",
 		ArgsUsage: "TABLE...",
 		UsageText: "microrisk bounds TABLE... [--scheme conventional --base 3] [--out FILE]",
 		Description: `A TABLE is a .parquet, .arrow or .csv file with one row a published cell: columns
