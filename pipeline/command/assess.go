@@ -73,16 +73,21 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			if err != nil {
 				return err
 			}
-			if ctx.Bool("print-spec") {
-				if err := spec.Validate(); err != nil {
-					return err
-				}
-				_, err := c.Out.Write(spec.YAML())
-				return err
-			}
-			return c.execute(ctx, spec, false)
+			return c.executeOrPrint(ctx, spec)
 		},
 	}
+}
+
+// executeOrPrint runs the spec that flags make, or prints it if --print-spec asks for that.
+func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec) error {
+	if !ctx.Bool("print-spec") {
+		return c.execute(ctx, spec, false)
+	}
+	if err := spec.Validate(); err != nil {
+		return err
+	}
+	_, err := c.Out.Write(spec.YAML())
+	return err
 }
 
 // execute runs a spec, and shows what came of it; with log lines of it too, if logged says so, where nobody looks on.

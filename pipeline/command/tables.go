@@ -138,14 +138,7 @@ same cell is published alike in all tables.`,
 			if err != nil {
 				return err
 			}
-			if ctx.Bool("print-spec") {
-				if err := spec.Validate(); err != nil {
-					return err
-				}
-				_, err := c.Out.Write(spec.YAML())
-				return err
-			}
-			return c.execute(ctx, spec, false)
+			return c.executeOrPrint(ctx, spec)
 		},
 	}
 }
