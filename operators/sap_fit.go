@@ -34,6 +34,7 @@ type sapFit struct {
 	seed       uint64         // of estimates
 	estimated  atomic.Bool    // SAP of a table was estimated
 	unsharp    atomic.Bool    // bounds were not the tightest
+	halfWidth  []float64      // of each area, the greatest of its intervals; nil without margins
 }
 
 func (b *sapBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
@@ -190,6 +191,7 @@ func (f *sapFit) measure(ctx context.Context, env Env) error {
 		f.sap = append(f.sap, make([]float64, areas))
 		f.zeros = append(f.zeros, make([]float64, areas))
 		if f.margins != nil {
+			f.halfWidth = make([]float64, areas)
 			f.cellOf = append(f.cellOf, make([]float64, classes))
 		} else {
 			f.target = append(f.target, make([]float64, classes))

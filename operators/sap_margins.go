@@ -68,6 +68,9 @@ func (w *tableWorker) release(ctx context.Context, a, from int) error {
 	}
 	for k := range w.known {
 		w.sap[k][a], w.zeros[k][a] = got.SAP[k], got.Expected[k]
+		if !got.Exact {
+			w.halfWidth[a] = max(w.halfWidth[a], (got.High[k]-got.Low[k])/2)
+		}
 		for j, cell := range w.at {
 			if cell >= 0 {
 				w.cellOf[k][from+j] = got.Cells[k][cell]

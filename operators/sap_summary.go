@@ -83,6 +83,9 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 	b := f.bound
 	s := &schemas.SAPSummary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
 		Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
+	if f.halfWidth != nil && len(f.halfWidth) > 0 {
+		s.HalfWidth = slices.Max(f.halfWidth)
+	}
 	if s.Total == "" {
 		s.Total = "none"
 	}
@@ -126,7 +129,7 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 		env.Warn(fmt.Sprintf("%s: the tightest bounds of some cells were not found: SAP is at least what is said", b.prefix))
 	}
 	if !s.Exact {
-		env.Warn(fmt.Sprintf("%s: for some tables SAP is an estimate from %d random orders of their people", b.prefix, attribution.DefaultSamples))
+		env.Warn(fmt.Sprintf("%s: for some tables SAP is an estimate from %d random orders of their people, to within %.2g (95 %% intervals)", b.prefix, attribution.DefaultSamples, s.HalfWidth))
 	}
 	if s.SmallTables > 0 {
 		env.Warn(fmt.Sprintf("%s: %d tables have fewer than %d people; for them SAP is that of knowing everybody", b.prefix, s.SmallTables, most))

@@ -27,6 +27,7 @@ type BoundsSpec struct {
 	Scheme   schemas.Perturbation // by which the counts were perturbed
 	Method   string               // one of BoundsMethods; "" means auto
 	Deadline time.Duration        // for methods that can be stopped; 0 for none
+	Solver   string               // one of Solvers, for what the own one does not finish; "" means auto
 	Out      string               // file with one row a cell (.parquet, .arrow or .csv)
 }
 
@@ -64,7 +65,11 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 	if err != nil {
 		return nil, err
 	}
-	options := bounds.Options{}
+	solver, _, err := solverOf(s.Solver, o.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	options := bounds.Options{Solver: solver}
 	if s.Deadline > 0 {
 		options.Deadline = time.Now().Add(s.Deadline)
 	}

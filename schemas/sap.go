@@ -108,12 +108,13 @@ type SAPSummary struct {
 	Variables     []VariableSummary `json:"variables"`
 	Scheme        string            `json:"scheme"`
 	Total         string            `json:"total"`
-	Exact         bool              `json:"exact"`          // false: SAP was estimated from random orders of the people
-	LowerBound    bool              `json:"lower_bound"`    // the bounds were not sharp: SAP is at least what is said
-	SmallTables   int64             `json:"small_tables"`   // tables with fewer people than the largest n
-	EmptyTables   int64             `json:"empty_tables"`   // tables that nobody is in
-	Distribution  []SAPDistribution `json:"distribution"`   // for each n
-	SmallestKnown []SmallestKnown   `json:"smallest_known"` // how many tables need how many people for the threshold
+	Exact         bool              `json:"exact"`               // false: SAP was estimated from random orders of the people
+	LowerBound    bool              `json:"lower_bound"`         // the bounds were not sharp: SAP is at least what is said
+	HalfWidth     float64           `json:"greatest_half_width"` // of the 95 % intervals of estimates; 0 if all are exact
+	SmallTables   int64             `json:"small_tables"`        // tables with fewer people than the largest n
+	EmptyTables   int64             `json:"empty_tables"`        // tables that nobody is in
+	Distribution  []SAPDistribution `json:"distribution"`        // for each n
+	SmallestKnown []SmallestKnown   `json:"smallest_known"`      // how many tables need how many people for the threshold
 	Threshold     float64           `json:"threshold"`
 }
 

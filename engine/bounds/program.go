@@ -17,8 +17,9 @@ type programming struct {
 	pivots  int64
 	least   []int64 // least and largest counts of the tables found
 	most    []int64
-	none    bool // there is no table
-	settled bool // what has no upper bound in the state has none
+	none    bool           // there is no table
+	settled bool           // what has no upper bound in the state has none
+	solver  program.Solver // asked where the own one stops; nil for none
 }
 
 // rowsAtMost is the largest number of rows for which a dense inverse is made.
@@ -92,7 +93,7 @@ func (p *programming) tighten(ctx context.Context, sharp []bool) bool {
 			}
 		}
 		final = final && sharp[c]
-		if p.pivots >= p.steps || ctx.Err() != nil {
+		if p.pivots >= p.steps && p.solver == nil || ctx.Err() != nil {
 			return false
 		}
 	}
@@ -107,11 +108,11 @@ func (p *programming) bound(ctx context.Context, s *program.Simplex, c int, up b
 	s.SetMaximise(up)
 	s.SetCost(c, 1)
 	before := s.Pivots
-	status, err := s.Solve(ctx, int(min(p.steps-p.pivots, 1<<40)))
+	status, err := s.Solve(ctx, int(min(max(p.steps-p.pivots, 1), 1<<40)))
 	p.pivots += int64(s.Pivots - before)
 	switch {
 	case err != nil || status == program.Stopped:
-		return false
+		return p.ask(ctx, c, up)
 	case status == program.Infeasible:
 		p.none = true
 		return true
@@ -163,5 +164,34 @@ func (p *programming) branch(ctx context.Context, s *program.Simplex, c int, up 
 	if !math.IsInf(out.Bound, 0) {
 		p.narrow(c, up, out.Bound)
 	}
-	return out.Status == program.Optimal && p.reached(c, up)
+	if out.Status == program.Optimal && p.reached(c, up) {
+		return true
+	}
+	return p.ask(ctx, c, up)
+}
+
+// ask asks the other solver, if there is one.
+func (p *programming) ask(ctx context.Context, c int, up bool) bool {
+	if p.solver == nil || ctx.Err() != nil {
+		return false
+	}
+	p.model.Maximise = up
+	p.model.Columns[c].Cost = 1
+	defer func() { p.model.Columns[c].Cost = 0 }()
+	out, err := p.solver.Solve(ctx, p.model)
+	switch {
+	case err != nil:
+		return false
+	case out.Status == program.Infeasible:
+		p.none = true
+		return true
+	case out.Status == program.Unbounded:
+		return p.most[c] >= 0
+	case out.X != nil && !p.note(out.X):
+		return false // it is no table, whatever the solver says
+	case out.Status != program.Optimal:
+		return false
+	}
+	p.narrow(c, up, out.Objective)
+	return p.reached(c, up)
 }

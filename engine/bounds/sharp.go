@@ -58,6 +58,7 @@ func sharpest(ctx context.Context, sys *system, o Options) (*Bounds, error) {
 	if slices.Contains(sharp, false) && inner.Err() == nil {
 		b.Method = MethodProgram
 		p := newProgram(sys, s, out == settled, o.steps())
+		p.solver = o.Solver
 		if b.Final = p.tighten(inner, sharp); p.none {
 			return nil, noTable()
 		}

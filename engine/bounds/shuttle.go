@@ -3,6 +3,8 @@ package bounds
 import (
 	"context"
 	"time"
+
+	"microrisk/engine/program"
 )
 
 // DefaultSteps is the amount of work allowed where Options do not say.
@@ -13,6 +15,9 @@ type Options struct {
 	Steps    int64     // sums looked at, arcs walked or pivots made, by method; 0 for DefaultSteps
 	Deadline time.Time // zero for none
 	Tight    bool      // Shuttle: tighten by trial
+	// Solver, if not nil, is asked where the solver of package program stops: Sharp then goes on until it or the context ends, and
+	// Steps limits the own one alone.
+	Solver program.Solver
 }
 
 func (o Options) steps() int64 {

@@ -26,7 +26,7 @@ func small() *Model {
 func TestWriteMPS(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, WriteMPS(&b, small()))
-	require.Equal(t, `NAME microrisk
+	require.Equal(t, `NAME microrisk FREE
 ROWS
  N cost
  E r0

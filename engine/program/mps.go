@@ -22,7 +22,7 @@ func WriteMPS(w io.Writer, m *Model) error {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "NAME microrisk\nROWS\n N cost\n")
+	fmt.Fprintf(b, "NAME microrisk FREE\nROWS\n N cost\n")
 	for i, r := range m.Rows {
 		fmt.Fprintf(b, " %c %s\n", sense(r), RowName(i))
 	}

@@ -23,6 +23,7 @@ has lower, upper, and exact where the two are equal.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "method", Usage: "auto (the best that can be afforded), shuttle, sharp or frechet", Value: "auto"},
 			&cli.DurationFlag{Name: "deadline", Usage: "stop after this time, such as 30s, with the bounds found so far"},
+			&cli.StringFlag{Name: "solver", Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol", Value: "auto"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
 		}, withoutSecret(perturbationFlags(""))...),
 		Action: func(ctx *cli.Context) error {
@@ -40,7 +41,7 @@ has lower, upper, and exact where the two are equal.`,
 			if ctx.Duration("deadline") < 0 {
 				return usage("--deadline is %v; it must be above 0", ctx.Duration("deadline"))
 			}
-			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Scheme: p, Method: ctx.String("method"), Deadline: ctx.Duration("deadline"), Out: ctx.String("out")}
+			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Scheme: p, Method: ctx.String("method"), Deadline: ctx.Duration("deadline"), Solver: ctx.String("solver"), Out: ctx.String("out")}
 			outcome, err := pipeline.Bounds(ctx.Context, s, o)
 			c.finish()
 			if err != nil || c.quiet {
