@@ -14,6 +14,9 @@ import (
 	"microrisk/engine/perturb"
 )
 
+// mostLooks is how often a cell may be looked at: some minutes.
+const mostLooks = 2e10
+
 // mostCells is how many cells a table can have.
 const mostCells = 1 << 20
 
@@ -49,6 +52,9 @@ func (b *sapBound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	var err error
 	if f.layout, err = newLayout(t, b.by, b.Config.Missing); err != nil {
 		return nil, err
+	}
+	if work := float64(f.layout.cells) * float64(t.Classes()); work > mostLooks {
+		return nil, fmt.Errorf("tables of %d cells, of which %d in all have people, would take hours: take fewer or coarser variables", f.layout.cells, t.Classes())
 	}
 	if f.impossible, err = f.layout.impossible(b.Config.Impossible); err != nil {
 		return nil, err
