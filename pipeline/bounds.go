@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -75,7 +76,7 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 	}
 	b, err := s.find(ctx, r, options)
 	if err != nil {
-		return nil, err
+		return nil, tables.inCodes(r, err)
 	}
 	out := &BoundsOutcome{Margins: len(r.Margins), Variables: r.Names, Cells: len(b.Low), Method: string(b.Method), Sharp: b.Sharp}
 	for i, low := range b.Low {
@@ -107,11 +108,20 @@ func (s *BoundsSpec) check() error {
 	if kindOf(s.Out) == "" {
 		return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", s.Out))
 	}
-	in, err := resolve(spec.Source)
-	if err != nil {
+	all := &inputs{} // each file may be of a kind of its own
+	for _, path := range s.Tables {
+		in, err := resolve(schemas.Source{Path: []string{path}})
+		if err != nil {
+			return err
+		}
+		if !in.stdin {
+			all.paths = append(all.paths, in.paths...)
+		}
+	}
+	if err := all.check("any"); err != nil {
 		return err
 	}
-	return writable([]string{s.Out}, in, nil)
+	return writable([]string{s.Out}, all, nil)
 }
 
 func (s *BoundsSpec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*bounds.Bounds, error) {
@@ -128,7 +138,14 @@ func (s *BoundsSpec) find(ctx context.Context, r *bounds.Release, o bounds.Optio
 		if !ok {
 			return nil, wrong(fmt.Errorf("the tables are not the cliques of a decomposable graph, for which there are formulas: take another method"))
 		}
-		return &bounds.Bounds{Low: low, High: high, Method: "frechet"}, nil
+		exact := !slices.ContainsFunc(r.Margins, func(m bounds.Margin) bool { return !slices.Equal(m.Low, m.High) })
+		if !exact {
+			// The formulas do not see all contradictions of margins that are known within bounds.
+			if _, err := bounds.Shuttle(ctx, r, o); err != nil {
+				return nil, err
+			}
+		}
+		return &bounds.Bounds{Low: low, High: high, Sharp: exact, Method: bounds.MethodFrechet}, nil
 	}
 	return bounds.Of(ctx, r, o)
 }
@@ -137,6 +154,7 @@ func (s *BoundsSpec) find(ctx context.Context, r *bounds.Release, o bounds.Optio
 type releasedTables struct {
 	names      []string
 	categories [][]string
+	seen       []map[string]bool // the categories, to find them
 	margins    []*releasedMargin
 }
 
@@ -152,7 +170,7 @@ func (t *releasedTables) variable(name string) int {
 	if v := slices.Index(t.names, name); v >= 0 {
 		return v
 	}
-	t.names, t.categories = append(t.names, name), append(t.categories, nil)
+	t.names, t.categories, t.seen = append(t.names, name), append(t.categories, nil), append(t.seen, map[string]bool{})
 	return len(t.names) - 1
 }
 
@@ -180,8 +198,11 @@ func (t *releasedTables) read(ctx context.Context, path string, o Options) error
 		return wrong(fmt.Errorf("%s has no column of counts; name it %s", path, strings.Join(operators.CountColumns, ", ")))
 	}
 	for i, f := range source.Schema().Fields() {
-		if i == count {
+		if i == count || slices.Contains(operators.CountColumns, f.Name) {
 			continue
+		}
+		if slices.Contains([]string{"lower", "upper", "exact"}, f.Name) {
+			return wrong(fmt.Errorf("%s: the variable %s has the name of a column of the output; rename it", path, f.Name))
 		}
 		if !operators.HasEquality(f.Type) {
 			return wrong(fmt.Errorf("%s: the column %q is of type %s; the columns besides the counts are variables of the table", path, f.Name, typeName(f.Type)))
@@ -201,7 +222,10 @@ func (t *releasedTables) read(ctx context.Context, path string, o Options) error
 		}
 		return nil
 	}}, operators.Options{Workers: 1})
-	return wrong(err)
+	if err == nil && len(byMargin) == 0 {
+		return wrong(fmt.Errorf("%s has no rows", path))
+	}
+	return err
 }
 
 // add takes a row.
@@ -223,13 +247,14 @@ func (t *releasedTables) add(path string, r arrow.Record, row int, columns, of [
 	var key []string
 	for _, v := range variables {
 		key = append(key, texts[v])
-		if !slices.Contains(t.categories[v], texts[v]) {
+		if !t.seen[v][texts[v]] {
+			t.seen[v][texts[v]] = true
 			t.categories[v] = append(t.categories[v], texts[v])
 		}
 	}
 	n, ok := operators.Integer(r.Column(count), row)
 	if !ok || n < 0 {
-		return fmt.Errorf("%s: the count of [%s] is no whole number of at least 0", path, strings.Join(key, ", "))
+		return wrong(fmt.Errorf("%s: the count of [%s] is no whole number of at least 0", path, strings.Join(key, ", ")))
 	}
 	id := fmt.Sprint(variables)
 	m := byMargin[id]
@@ -240,7 +265,7 @@ func (t *releasedTables) add(path string, r arrow.Record, row int, columns, of [
 	}
 	name := strings.Join(key, "\x00")
 	if _, twice := m.rows[name]; twice {
-		return fmt.Errorf("%s has the cell [%s] twice", path, strings.Join(key, ", "))
+		return wrong(fmt.Errorf("%s has the cell [%s] twice", path, strings.Join(key, ", ")))
 	}
 	m.rows[name] = n
 	return nil
@@ -289,6 +314,20 @@ func (t *releasedTables) release(of func(j int64) (low, high int64, ok bool), sc
 		r.Margins = append(r.Margins, out)
 	}
 	return r, nil
+}
+
+// inCodes names the cell that an error is about by its categories, where the engine has their numbers.
+func (t *releasedTables) inCodes(r *bounds.Release, err error) error {
+	var bad *bounds.InfeasibleError
+	if !errors.As(err, &bad) || bad.Margin < 0 || len(bad.Cell) == 0 {
+		return err
+	}
+	var numbers, codes []string
+	for k, v := range r.Margins[bad.Margin].Variables {
+		numbers = append(numbers, fmt.Sprintf("%s = %d", t.names[v], bad.Cell[k]))
+		codes = append(codes, fmt.Sprintf("%s = %s", t.names[v], t.categories[v][bad.Cell[k]]))
+	}
+	return errors.New(strings.Replace(err.Error(), strings.Join(numbers, ", "), strings.Join(codes, ", "), 1))
 }
 
 // sortCategories sorts whole numbers by value, before texts by their bytes.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +23,7 @@ variables out. For every combination of the categories of all tables the output
 has lower, upper, and exact where the two are equal.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "method", Usage: "auto (the best that can be afforded), shuttle, sharp or frechet", Value: "auto"},
-			&cli.DurationFlag{Name: "deadline", Usage: "stop after this time, such as 30s, with the bounds found so far"},
+			&cli.StringFlag{Name: "deadline", Usage: "stop after this `TIME`, such as 30s, with the bounds found so far"},
 			&cli.StringFlag{Name: "solver", Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol", Value: "auto"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
 		}, withoutSecret(perturbationFlags(""))...),
@@ -38,10 +39,16 @@ has lower, upper, and exact where the two are equal.`,
 			if err != nil {
 				return err
 			}
-			if ctx.Duration("deadline") < 0 {
-				return usage("--deadline is %v; it must be above 0", ctx.Duration("deadline"))
+			var deadline time.Duration
+			if text := ctx.String("deadline"); text != "" {
+				if deadline, err = time.ParseDuration(text); err != nil {
+					return usage("--deadline is %q; it must be a time, such as 30s or 5m", text)
+				}
+				if deadline <= 0 {
+					return usage("--deadline is %v; it must be above 0", deadline)
+				}
 			}
-			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Scheme: p, Method: ctx.String("method"), Deadline: ctx.Duration("deadline"), Solver: ctx.String("solver"), Out: ctx.String("out")}
+			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
 			outcome, err := pipeline.Bounds(ctx.Context, s, o)
 			c.finish()
 			if err != nil || c.quiet {
