@@ -34,7 +34,7 @@ func (s *mc3Summarizer) baselines(ctx context.Context, m *schemas.MC3Summary) er
 	if s.bound.weighed() {
 		weights := make([]float64, s.data.Cells())
 		for i := range weights {
-			weights[i] = s.weights.Sum(classOf(s.data, i), 0)
+			weights[i] = s.weights.Sum(s.data.ClassOf(i), 0)
 		}
 		r, err := baseline.BenedettiFranconiWeighted(s.data.Counts, weights)
 		add("benedetti-franconi", r, err)

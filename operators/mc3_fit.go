@@ -112,7 +112,7 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	}
 	f := &mc3Fitted{bound: b, count: make([]int64, t.Classes())}
 	for i, n := range d.Counts {
-		f.count[classOf(d, i)] = n
+		f.count[d.ClassOf(i)] = n
 	}
 	cells := laws[0].cells
 	for _, values := range [][]float64{cells.CorrectMatch, cells.PopulationUnique, cells.ExpectedFrequency} {
@@ -198,13 +198,6 @@ func (b *mc3Bound) fits(t *contingency.Table, limit int64) error {
 			classes, mebibytes(max(needs, limit)), mebibytes(limit))
 	}
 	return nil
-}
-
-func classOf(d *bayes.Data, i int) int {
-	if d.Class == nil {
-		return i
-	}
-	return d.Class[i]
 }
 
 // spread gives the values of cells to the classes of the table, NaN to those that are dropped.

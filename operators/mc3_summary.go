@@ -33,7 +33,7 @@ type mc3Summarizer struct {
 func (s *mc3Summarizer) summarise(ctx context.Context) (*schemas.MC3Summary, error) {
 	b, first := s.bound, s.laws[0]
 	names := b.names()
-	m := &schemas.MC3Summary{Records: s.data.Records, Fraction: s.fraction, Search: string(search.Fixed), ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
+	m := &schemas.MC3Summary{Records: s.data.Records, Fraction: s.fraction, ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
 		PriorPrecision: first.precision, Models: []schemas.ModelSummary{}, EdgeProbabilities: []schemas.EdgeProbability{}, Calibration: s.calibration(first.cells)}
 	if s.fraction > 0 {
 		m.PopulationSize = float64(s.table.Records()) / s.fraction
@@ -154,12 +154,7 @@ func (s *mc3Summarizer) relative(ctx context.Context, m *schemas.MC3Summary) err
 	if err != nil {
 		return err
 	}
-	n1 := int64(0)
-	for _, f := range s.data.Counts {
-		if f == 1 {
-			n1++
-		}
-	}
+	n1 := m.KeySummary.SampleUniques
 	for v, name := range names {
 		for c := range collapse[v] {
 			row := schemas.CategoryRisk{Variable: name, Category: s.category(v, c), CollapseTheta: figure(collapse[v][c].Theta), CollapseTau2: figure(collapse[v][c].Tau2),

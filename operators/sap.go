@@ -95,7 +95,7 @@ type sapFitted struct {
 	sap     [][]float64 // by known, then area
 	target  [][]float64 // by known, then class; nil where margins are released
 	cellOf  [][]float64 // by known, then class, where margins are released; else need tells
-	rows    *areaRows
+	fit     *sapFit     // for the file of tables
 	summary *schemas.SAPSummary
 }
 

@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -116,16 +115,11 @@ type identity struct {
 	order []int // of all variables, by name
 	texts []string
 	codes []int
-	b     bytes.Buffer
+	b     []byte
 }
 
 func newIdentity(f *sapFit) *identity {
-	n := &identity{sapFit: f, texts: make([]string, len(f.table.Variables))}
-	for v := range f.table.Variables {
-		n.order = append(n.order, v)
-	}
-	slices.SortFunc(n.order, func(a, b int) int { return cmp.Compare(f.table.Variables[a].Name, f.table.Variables[b].Name) })
-	return n
+	return &identity{sapFit: f, order: byName(f.table), texts: make([]string, len(f.table.Variables))}
 }
 
 // name fills in texts for a cell of an area; of cell -1, the total.
@@ -177,20 +171,31 @@ func (n *identity) publishedMargin(a, cell int, variables []int, c int64) int64 
 	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes()))
 }
 
-// bytes is the identity of the cell in texts: names and categories, ordered by name, totals left out, so that it does not depend on
-// how the table was asked for.
+// bytes is the identity of the cell in texts, totals left out.
 func (n *identity) bytes() []byte {
-	n.b.Reset()
+	n.b = n.b[:0]
 	for _, v := range n.order {
-		if v >= n.bound.by && n.texts[v] == TotalCode {
-			continue
+		if v < n.bound.by || n.texts[v] != TotalCode {
+			n.b = appendIdentity(n.b, n.table.Variables[v].Name, n.texts[v])
 		}
-		n.b.WriteString(n.table.Variables[v].Name)
-		n.b.WriteByte('=')
-		n.b.WriteString(n.texts[v])
-		n.b.WriteByte(0)
 	}
-	return n.b.Bytes()
+	return n.b
+}
+
+// byName orders variables by their names, as they go into the identity of a cell, so that this does not depend on how the table was
+// asked for.
+func byName(t *contingency.Table) []int {
+	order := make([]int, len(t.Variables))
+	for v := range order {
+		order[v] = v
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(t.Variables[a].Name, t.Variables[b].Name) })
+	return order
+}
+
+// appendIdentity adds a variable and its category to the identity of a cell, on which, with the secret, its noise depends.
+func appendIdentity(b []byte, name, category string) []byte {
+	return append(append(append(append(b, name...), '='), category...), 0)
 }
 
 // where tells an error with the name of the table.

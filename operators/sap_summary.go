@@ -18,17 +18,10 @@ type Tabled interface {
 	Tables(mem memory.Allocator) arrow.Record
 }
 
-// areaRows is what the file of tables is made of.
-type areaRows struct {
-	fit *sapFit
-}
-
-func (f *sapFit) areaRows() *areaRows { return &areaRows{f} }
-
 // Tables is a Tabled's: the values of by, as text; people (N), cells; sap_<n> and expected_zeros_<n> for each n; smallest_known, the
 // smallest n whose SAP comes to the threshold, null if none does.
 func (f *sapFitted) Tables(mem memory.Allocator) arrow.Record {
-	s := f.rows.fit
+	s := f.fit
 	areas := len(f.people)
 	var fields []arrow.Field
 	var columns []arrow.Array

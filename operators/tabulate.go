@@ -52,6 +52,7 @@ const total = -1
 type tabulated struct {
 	bound   *tabulateBound
 	table   *contingency.Table
+	order   []int     // variables by name
 	codes   [][]int32 // by variable, then row
 	values  []int64
 	summary *schemas.TabulateSummary
@@ -66,7 +67,7 @@ func (f *tabulated) Apply(context.Context, memory.Allocator, Rows) ([]arrow.Arra
 }
 
 func (b *tabulateBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
-	f := &tabulated{bound: b, table: tables[0], codes: make([][]int32, len(b.Config.Cells))}
+	f := &tabulated{bound: b, table: tables[0], order: byName(tables[0]), codes: make([][]int32, len(b.Config.Cells))}
 	t := f.table
 	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
 		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), mebibytes(limit))
@@ -229,17 +230,13 @@ func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
 	f.values = append(f.values, value)
 }
 
-// identity is that of identity.bytes: names and categories, ordered by name.
+// identity is what the noise of a cell depends on: see appendIdentity.
 func (f *tabulated) identity(in []int, row []uint32) []byte {
-	order := make([]int, len(in))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(f.table.Variables[in[a]].Name, f.table.Variables[in[b]].Name) })
 	var b []byte
-	for _, j := range order {
-		b = append(append(b, f.table.Variables[in[j]].Name...), '=')
-		b = append(append(b, f.text(in[j], int32(row[j]))...), 0)
+	for _, v := range f.order {
+		if j := slices.Index(in, v); j >= 0 {
+			b = appendIdentity(b, f.table.Variables[v].Name, f.text(v, int32(row[j])))
+		}
 	}
 	return b
 }

@@ -62,7 +62,7 @@ func NewData(t *contingency.Table, drop []bool) (*Data, error) {
 		d.Counts = make([]int64, len(d.Class))
 	}
 	for i := range d.Counts {
-		d.Counts[i] = t.Count(d.class(i))
+		d.Counts[i] = t.Count(d.ClassOf(i))
 		d.Records += d.Counts[i]
 	}
 	return d, t.Err()
@@ -100,7 +100,8 @@ func (d *Data) leaveOut(t *contingency.Table, drop []bool) {
 	}
 }
 
-func (d *Data) class(i int) int {
+// ClassOf is the class of cell i in the table.
+func (d *Data) ClassOf(i int) int {
 	if d.Class == nil {
 		return i
 	}
