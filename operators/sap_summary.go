@@ -76,7 +76,7 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 	b := f.bound
 	s := &schemas.SAPSummary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
 		Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
-	if f.halfWidth != nil && len(f.halfWidth) > 0 {
+	if len(f.halfWidth) > 0 {
 		s.HalfWidth = slices.Max(f.halfWidth)
 	}
 	if s.Total == "" {
