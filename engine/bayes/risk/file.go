@@ -103,15 +103,20 @@ func (g gathered) theta(n1, u float64) float64 {
 	if n1 == 0 {
 		return math.NaN()
 	}
+	return n1 * g.match(n1, u)
+}
+
+// match is E[1/sum of F] over cells with f records in all.
+func (g gathered) match(f, u float64) float64 {
 	lam := u * g.mean
 	if !(lam > 0) {
-		return 1
+		return 1 / f
 	}
 	if !(g.variance > 0) {
-		return n1 * PoissonMatch(n1, lam)
+		return PoissonMatch(f, lam)
 	}
 	spread := min(max(g.variance/(g.mean*g.mean), leastSpread), mostSpread)
-	return n1 * NegativeBinomialMatch(n1, 1/spread, lam*spread)
+	return NegativeBinomialMatch(f, 1/spread, lam*spread)
 }
 
 // modelSums are sums over the occupied cells of a sample under one model.

@@ -1,0 +1,220 @@
+// Package attack tells what an intruder achieves who matches the records of a released sample to people, and what the search costs.
+//
+// A class has f records of the sample and F people of the population with the same key. The intruder considers some of the
+// classes, and goes one of two ways: from a record of the sample to the population, or from a person to the sample.
+//
+//	u := attack.Uniques(classes)
+//	for _, s := range attack.Strategies(2) {
+//		fmt.Println(s.Number, s.Result(classes).Correct)
+//	}
+//
+// Sources: Smith 2011, chapters 5 and 7; Skinner & Elliot 2002.
+package attack
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Class is an equivalence class of the key.
+type Class struct {
+	Sample     int64 // f: records of the sample
+	Population int64 // F: people
+}
+
+// Check tells whether classes can be those of a sample of a population: no count is below 0, and no class of the sample has more
+// records than people.
+func Check(classes []Class) error {
+	for i, c := range classes {
+		switch {
+		case c.Sample < 0 || c.Population < 0:
+			return fmt.Errorf("class %d has a count below 0", i)
+		case c.Sample > c.Population:
+			return fmt.Errorf("class %d has %d records in the sample and %d people in the population", i, c.Sample, c.Population)
+		}
+	}
+	return nil
+}
+
+// A Direction is where the intruder starts.
+type Direction string
+
+// The directions.
+const (
+	SampleToPopulation Direction = "sample to population" // a record is drawn, and people are searched for one who fits
+	PopulationToSample Direction = "population to sample" // a person is drawn, until one is in a considered class
+)
+
+// A Result is what an attack achieves. All figures are 0 where no class qualifies.
+type Result struct {
+	Classes int64   // classes considered
+	Correct float64 // Pr(correct match)
+	// Expected number of people who are looked at, drawn with and without replacement.
+	CostWith, CostWithout float64
+	// Correct divided by cost.
+	EfficiencyWith, EfficiencyWithout float64
+}
+
+// sums are what the figures are made of, over the classes considered.
+type sums struct {
+	classes         int64   // P
+	sampled         int64   // classes with f > 0
+	records, people int64   // f, F
+	match, after    float64 // f/F, f/(1+F)
+}
+
+func (s *sums) add(c Class) {
+	s.classes++
+	s.records += c.Sample
+	s.people += c.Population
+	if c.Sample > 0 {
+		s.sampled++
+		s.match += float64(c.Sample) / float64(c.Population)
+		s.after += float64(c.Sample) / (1 + float64(c.Population))
+	}
+}
+
+// result is the table of Smith 2011, section 5.3; n are all people of the population.
+func (s *sums) result(d Direction, n int64) Result {
+	r := Result{Classes: s.classes}
+	all := float64(n)
+	if d == PopulationToSample {
+		if s.people == 0 {
+			return r
+		}
+		people := float64(s.people)
+		r.Correct = float64(s.sampled) / people // an empty class of the sample has nobody to be matched with
+		r.CostWith, r.CostWithout = all/people, (all+1)/(1+people)
+	} else {
+		if s.records == 0 {
+			return r
+		}
+		records := float64(s.records)
+		r.Correct = s.match / records
+		r.CostWith, r.CostWithout = all*s.match/records, (all+1)*s.after/records
+	}
+	r.EfficiencyWith, r.EfficiencyWithout = ratio(r.Correct, r.CostWith), ratio(r.Correct, r.CostWithout)
+	return r
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+// Attack is what comes of considering the classes for which consider is true, all of them if it is nil. classes are all of the
+// population's, those without a record in the sample too. Classes must pass Check.
+func Attack(classes []Class, d Direction, consider func(i int) bool) Result {
+	var s sums
+	var n int64
+	for i, c := range classes {
+		n += c.Population
+		if consider == nil || consider(i) {
+			s.add(c)
+		}
+	}
+	return s.result(d, n)
+}
+
+// A Strategy says which classes are considered, by f alone, and where the intruder starts.
+type Strategy struct {
+	Number    int // 1 to 7, as Smith 2011 numbers them
+	Direction Direction
+	Considers string // "all", "sampled", "sample uniques" or "f = r"
+	Name      string // its name in the literature, "" for none
+	frequency int64  // f of the classes; all is any, sampled is more than 0
+}
+
+const (
+	anyFrequency     = -1
+	sampledFrequency = 0
+)
+
+// Strategies are the seven; r is the f that strategies 6 and 7 consider, at least 1.
+func Strategies(r int64) []Strategy {
+	several := fmt.Sprintf("f = %d", r)
+	return []Strategy{
+		{1, SampleToPopulation, "all", "", anyFrequency},
+		{2, PopulationToSample, "all", "", anyFrequency},
+		{3, PopulationToSample, "sampled", "", sampledFrequency},
+		{4, SampleToPopulation, "sample uniques", "CM|SU", 1},
+		{5, PopulationToSample, "sample uniques", "CM|UM", 1},
+		{6, SampleToPopulation, several, "", r},
+		{7, PopulationToSample, several, "", r},
+	}
+}
+
+// Qualifies tells whether the strategy considers a class with f records.
+func (s Strategy) Qualifies(f int64) bool {
+	switch s.frequency {
+	case anyFrequency:
+		return true
+	case sampledFrequency:
+		return f > 0
+	}
+	return f == s.frequency
+}
+
+// Result is what the strategy achieves.
+func (s Strategy) Result(classes []Class) Result {
+	return Attack(classes, s.Direction, func(i int) bool { return s.Qualifies(classes[i].Sample) })
+}
+
+// A File has the file-level measures of disclosure risk, known from the population. Those with nothing below them are 0.
+type File struct {
+	People, Records                   int64
+	PopulationClasses, SampleClasses  int64
+	PopulationUniques, SampleUniques  int64
+	UniqueInBoth                      int64   // sample uniques that are population unique
+	PU                                float64 // share of people who are population unique
+	PUSU                              float64 // PU|SU: share of sample uniques that are population unique
+	CMUM                              float64 // CM|UM: sample uniques by the people in their classes
+	CMSU                              float64 // CM|SU: mean of 1/F over sample uniques
+	CorrectMatches, Reidentifications float64 // sums of 1/F over sample uniques, and of f/F over all classes of the sample
+}
+
+// Measure gives the file-level measures of classes that pass Check.
+func Measure(classes []Class) File {
+	var f File
+	var unique sums
+	for _, c := range classes {
+		f.People += c.Population
+		f.Records += c.Sample
+		if c.Population > 0 {
+			f.PopulationClasses++
+		}
+		if c.Population == 1 {
+			f.PopulationUniques++
+		}
+		if c.Sample == 0 {
+			continue
+		}
+		f.SampleClasses++
+		f.Reidentifications += float64(c.Sample) / float64(c.Population)
+		if c.Sample == 1 {
+			unique.add(c)
+			if c.Population == 1 {
+				f.UniqueInBoth++
+			}
+		}
+	}
+	f.SampleUniques, f.CorrectMatches = unique.records, unique.match
+	f.PU = ratio(float64(f.PopulationUniques), float64(f.People))
+	f.PUSU = ratio(float64(f.UniqueInBoth), float64(f.SampleUniques))
+	f.CMUM = ratio(float64(f.SampleUniques), float64(unique.people))
+	f.CMSU = ratio(f.CorrectMatches, float64(f.SampleUniques))
+	return f
+}
+
+// errFrequency refuses a frequency that no class of a sample has.
+var errFrequency = errors.New("the frequency of strategies 6 and 7 must be at least 1")
+
+// CheckFrequency tells whether r can be the f of strategies 6 and 7.
+func CheckFrequency(r int64) error {
+	if r < 1 {
+		return errFrequency
+	}
+	return nil
+}
