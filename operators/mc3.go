@@ -124,6 +124,8 @@ type mc3Fitted struct {
 	values  [][]float64
 	summary *schemas.MC3Summary
 	model   *schemas.Model
+
+	expectation *Expectation
 }
 
 func (f *mc3Fitted) Summary() any { return f.summary }

@@ -129,6 +129,7 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 		return nil, err
 	}
 	f.model = b.saved(t, laws[0])
+	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o}
 	return f, nil
 }
 

@@ -58,6 +58,7 @@ type OperatorReport struct {
 	Summary any
 	Model   *schemas.Model // of one that fits a model
 	Tables  Tabled         // one that makes a file of its own
+	Expects *Expectation   // one that has a model of the population
 }
 
 // A RiskyRow is one of the records with the highest scores.
@@ -180,6 +181,9 @@ func (r *run) count(ctx context.Context, n int) error {
 			o := OperatorReport{Name: st.plan.Name, Summary: summary}
 			if m, ok := r.fitted[i].(Modelled); ok {
 				o.Model = m.Model()
+			}
+			if e, ok := r.fitted[i].(Expecting); ok {
+				o.Expects = e.Expectation()
 			}
 			o.Tables, _ = r.fitted[i].(Tabled)
 			r.report.Operators = append(r.report.Operators, o)

@@ -177,6 +177,11 @@ func keySpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if len(files) == 0 {
 		return nil, usage("name a file to read: microrisk %s FILE ...", ctx.Command.Name)
 	}
+	return keySpecOf(ctx, files)
+}
+
+// keySpecOf is keySpec for these files.
+func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 	spec := &schemas.Spec{Source: schemas.Source{Path: files}}
 	names, err := words("key", ctx.StringSlice("key"))
 	if err != nil {

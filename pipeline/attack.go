@@ -1,0 +1,345 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/attack"
+	"microrisk/engine/bayes/risk"
+	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// Rankings of the Bayesian strategy.
+var Rankings = []string{string(attack.ByMatch), string(attack.ByExpected)}
+
+// An AttackSpec asks what an intruder achieves who matches a sample to people.
+type AttackSpec struct {
+	// Sample has the sample as its source, a key, and operators that choose and recode; its sampling says how large the population
+	// is, unless Population does.
+	Sample     *schemas.Spec
+	Population []string    // files of the whole population, of the same columns; none: it is not known
+	Model      schemas.MC3 // of the population
+	KnownOnly  bool        // no model is fitted; Population must be there
+	Frequency  int64       // f of the classes of strategies 6 and 7; 0 means 2
+	Ranking    string      // of the Bayesian strategy, one of Rankings; "" means match
+	Cost       float64     // people that an intruder accepts to look at; 0 for any number
+	Out        string      // file with one row an attack (.parquet, .arrow or .csv), "" for none
+}
+
+// An AttackOutcome has what each attack achieves.
+type AttackOutcome struct {
+	Known      *attack.File // nil if the population is not known
+	Expected   *risk.File   // nil if no model was fitted
+	People     float64      // N
+	Records    int64        // n, those dropped left out
+	Strategies []AttackRow  // strategies 1 to 7
+	Frontier   []AttackRow  // of the Bayesian strategy, by the number of classes
+	Affordable []AttackRow  // at the cost that was asked for
+	Warnings   []string
+}
+
+// An AttackRow is an attack on some classes.
+type AttackRow struct {
+	Strategy  attack.Strategy // Number 0: the Bayesian one, by Ranking
+	Ranking   string
+	Classes   int64
+	People    float64        // expected in the classes, of the Bayesian strategy
+	Known     *attack.Result // nil if the population is not known
+	Estimated *attack.Result // nil if no model was fitted
+}
+
+// Attack counts a sample, and the population if it is known, and tells what strategies of an intruder achieve. Errors about what was
+// asked are those for which IsSpec is true.
+func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error) {
+	o = o.withDefaults()
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	spec, policies := *s.Sample, policiesOf(*s.Sample.Key)
+	var population *contingency.Table
+	if s.Population != nil {
+		var err error
+		if population, err = countKey(ctx, "population", withSource(s.Sample, s.Population), o); err != nil {
+			return nil, err
+		}
+		_, people := keptClasses(population, policies)
+		if people == 0 {
+			return nil, fmt.Errorf("population: no record of %s was counted", strings.Join(s.Population, ", "))
+		}
+		spec.Sampling = &schemas.Sampling{PopulationSize: people}
+	}
+	out := &AttackOutcome{}
+	sample, expects, err := s.sample(ctx, &spec, policies, population, o, out)
+	if err != nil {
+		return nil, err
+	}
+	var classes []attack.Class
+	var of []int
+	if population != nil {
+		if classes, of, err = knownClasses(ctx, sample, population, policies); err != nil {
+			return nil, err
+		}
+		f := attack.Measure(classes)
+		out.Known, out.People = &f, float64(f.People)
+	}
+	if out.Records == 0 {
+		out.Warnings = append(out.Warnings, "the sample has no records that count: every figure of it is 0")
+	}
+	if err := out.attack(ctx, s, classes, of, expects); err != nil {
+		return nil, err
+	}
+	if s.Out == "" {
+		return out, nil
+	}
+	return out, writeRecord(ctx, s.Out, attackTable{out}, o)
+}
+
+// sample counts the sample and fits the model.
+func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, policies []uniques.Policy, population *contingency.Table, o Options, out *AttackOutcome) (*contingency.Table, *operators.Expectation, error) {
+	if s.KnownOnly {
+		sample, err := countKey(ctx, "sample", spec, o)
+		if err == nil {
+			_, out.Records = keptClasses(sample, policies)
+		}
+		return sample, nil, err
+	}
+	if population != nil {
+		// A sample that is larger than its population is told before a model is sought.
+		sample, err := countKey(ctx, "sample", spec, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, _, err := knownClasses(ctx, sample, population, policies); err != nil {
+			return nil, nil, err
+		}
+	}
+	model := s.Model
+	spec.Operators = append(slices.Clone(spec.Operators), schemas.Operator{MC3: &model})
+	if err := spec.Validate(); err != nil {
+		return nil, nil, err
+	}
+	j, err := openJob(ctx, spec, o)
+	if err != nil {
+		return nil, nil, inRole("sample", err)
+	}
+	defer j.source.Close()
+	with, err := readBeside(ctx, spec, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	count := &counting{requests: keyRequest(*spec.Key)}
+	if j.chain, err = j.bind(false, append(operatorsOf(spec, with), count)...); err != nil {
+		return nil, nil, inRole("sample", err)
+	}
+	models, err := openModels(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer models.Abort()
+	report, err := j.chain.Run(ctx, j.source, nil, j.chainOptions())
+	if err != nil {
+		return nil, nil, inRole("sample", err)
+	}
+	out.Warnings = report.Warnings
+	files, err := models.write(report)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := (summaryFile{}).commit(nil, files...); err != nil {
+		return nil, nil, err
+	}
+	e := report.Operators[len(report.Operators)-1].Expects
+	out.Expected, out.People, out.Records = e.File, e.People(), e.Data.Records
+	return count.tables[0], e, nil
+}
+
+// check finds what is wrong before anything is read.
+func (s *AttackSpec) check() error {
+	if s.Sample.Key == nil {
+		return wrong(errors.New("an attack needs key variables"))
+	}
+	if err := twoPolicies("an attack", *s.Sample.Key); err != nil {
+		return err
+	}
+	switch {
+	case s.Population == nil && s.Sample.Sampling == nil:
+		return wrong(errors.New("nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)"))
+	case s.Population != nil && s.Sample.Sampling != nil:
+		return wrong(errors.New("the file of the population says how large it is: leave the sampling fraction, population size and weight out"))
+	case s.KnownOnly && s.Population == nil:
+		return wrong(errors.New("without a model and without the population there is nothing to tell: name the population's file"))
+	case s.Ranking != "" && !slices.Contains(Rankings, s.Ranking):
+		return wrong(fmt.Errorf("there is no ranking %q; it is %s", s.Ranking, strings.Join(Rankings, " or ")))
+	case s.Cost != 0 && !(s.Cost >= 1):
+		return wrong(fmt.Errorf("the cost is %g people; who searches looks at 1 at least", s.Cost))
+	case s.Cost != 0 && s.KnownOnly:
+		return wrong(errors.New("a cost chooses classes by what a model expects: fit one"))
+	}
+	if s.Frequency != 0 {
+		if err := attack.CheckFrequency(s.Frequency); err != nil {
+			return wrong(err)
+		}
+	}
+	return s.checkOut()
+}
+
+// checkOut finds an output that cannot be written.
+func (s *AttackSpec) checkOut() error {
+	if s.Out == "" {
+		return nil
+	}
+	if kindOf(s.Out) == "" {
+		return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", s.Out))
+	}
+	all := &inputs{}
+	for _, list := range [][]string{s.Sample.Source.Path, s.Population} {
+		if list == nil || slices.Equal(list, []string{"-"}) {
+			continue
+		}
+		in, err := resolve(schemas.Source{Path: list})
+		if err != nil {
+			return err
+		}
+		all.paths = append(all.paths, in.paths...)
+	}
+	return writable([]string{s.Out}, all, nil)
+}
+
+// attack tries all strategies; classes are nil if the population is not known, expects is nil if no model was fitted.
+func (out *AttackOutcome) attack(ctx context.Context, s AttackSpec, classes []attack.Class, of []int, expects *operators.Expectation) error {
+	frequency := s.Frequency
+	if frequency == 0 {
+		frequency = 2
+	}
+	var estimate *attack.Estimate
+	if expects != nil && out.Records > 0 {
+		var err error
+		if estimate, err = expects.Attack(ctx); err != nil {
+			return err
+		}
+	}
+	for _, strategy := range attack.Strategies(frequency) {
+		row := AttackRow{Strategy: strategy}
+		if classes != nil {
+			r := strategy.Result(classes)
+			row.Known, row.Classes = &r, r.Classes
+		}
+		if estimate != nil {
+			r, err := estimate.Strategy(ctx, strategy)
+			if err != nil {
+				return err
+			}
+			row.Estimated = &r
+			if classes == nil {
+				row.Classes = r.Classes
+			}
+		}
+		out.Strategies = append(out.Strategies, row)
+	}
+	if estimate == nil {
+		return nil
+	}
+	by := attack.Ranking(s.Ranking)
+	if by == "" {
+		by = attack.ByMatch
+	}
+	known := func(cell int) int { return of[expects.Data.ClassOf(cell)] }
+	var err error
+	if out.Frontier, err = frontier(ctx, estimate, by, attack.Steps(len(estimate.Sample)), classes, known); err != nil || s.Cost == 0 {
+		return err
+	}
+	m := estimate.Affordable(estimate.Order(attack.ByExpected), s.Cost)
+	out.Affordable, err = frontier(ctx, estimate, attack.ByExpected, []int{m}, classes, known)
+	return err
+}
+
+// frontier is the Bayesian strategy at several numbers of classes: two rows each, one a direction. class gives the class of a cell.
+func frontier(ctx context.Context, e *attack.Estimate, by attack.Ranking, at []int, classes []attack.Class, class func(cell int) int) ([]AttackRow, error) {
+	order := e.Order(by)
+	points, err := e.Frontier(ctx, order, at)
+	if err != nil {
+		return nil, err
+	}
+	var rows []AttackRow
+	chosen := make([]bool, len(classes))
+	done := 0
+	for _, p := range points {
+		for _, cell := range order[done:p.Classes] {
+			if classes != nil {
+				chosen[class(cell)] = true
+			}
+		}
+		done = p.Classes
+		for _, d := range []struct {
+			way    attack.Direction
+			result attack.Result
+		}{{attack.PopulationToSample, p.PopulationToSample}, {attack.SampleToPopulation, p.SampleToPopulation}} {
+			row := AttackRow{Strategy: attack.Strategy{Direction: d.way, Considers: fmt.Sprintf("best %d", p.Classes)}, Ranking: string(by),
+				Classes: int64(p.Classes), People: p.People, Estimated: &d.result}
+			if classes != nil {
+				r := attack.Attack(classes, d.way, func(i int) bool { return chosen[i] })
+				row.Known = &r
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// attackTable is an outcome as a table: a row for each attack and each of known and estimated.
+type attackTable struct{ out *AttackOutcome }
+
+// Tables is operators.Tabled's.
+func (t attackTable) Tables(mem memory.Allocator) arrow.Record {
+	text, whole, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64
+	fields := []arrow.Field{{Name: "strategy", Type: text}, {Name: "considers", Type: text}, {Name: "direction", Type: text}, {Name: "ranking", Type: text, Nullable: true},
+		{Name: "classes", Type: whole}, {Name: "source", Type: text}}
+	for _, name := range []string{"correct_match", "cost_with", "cost_without", "efficiency_with", "efficiency_without"} {
+		fields = append(fields, arrow.Field{Name: name, Type: number})
+	}
+	b := array.NewRecordBuilder(mem, arrow.NewSchema(fields, nil))
+	defer b.Release()
+	texts := func(i int, s string) { b.Field(i).(*array.StringBuilder).Append(s) }
+	add := func(strategy string, row AttackRow, source string, r *attack.Result) {
+		if r == nil {
+			return
+		}
+		texts(0, strategy)
+		texts(1, row.Strategy.Considers)
+		texts(2, string(row.Strategy.Direction))
+		if row.Ranking == "" {
+			b.Field(3).AppendNull()
+		} else {
+			texts(3, row.Ranking)
+		}
+		b.Field(4).(*array.Int64Builder).Append(row.Classes)
+		texts(5, source)
+		for i, x := range []float64{r.Correct, r.CostWith, r.CostWithout, r.EfficiencyWith, r.EfficiencyWithout} {
+			b.Field(6 + i).(*array.Float64Builder).Append(x)
+		}
+	}
+	both := func(strategy string, row AttackRow) {
+		add(strategy, row, "known", row.Known)
+		add(strategy, row, "estimated", row.Estimated)
+	}
+	for _, row := range t.out.Strategies {
+		both(fmt.Sprint(row.Strategy.Number), row)
+	}
+	for _, row := range t.out.Frontier {
+		both("bayesian", row)
+	}
+	for _, row := range t.out.Affordable {
+		both("affordable", row)
+	}
+	return b.NewRecord()
+}

@@ -1,0 +1,165 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"microrisk/engine/attack"
+	"microrisk/schemas"
+)
+
+func attackOf(names ...string) AttackSpec {
+	key := &schemas.Key{MissingCodes: []string{""}}
+	for _, n := range names {
+		key.Variables = append(key.Variables, schemas.KeyVariable{Name: n})
+	}
+	return AttackSpec{Sample: &schemas.Spec{Source: schemas.Source{Path: []string{"sample.csv"}}, Key: key}, Population: []string{"population.csv"}}
+}
+
+// The shared cases, from file to file.
+func TestAttackCases(t *testing.T) {
+	cases, err := filepath.Abs("../engine/attack/testdata")
+	require.NoError(t, err)
+	dirs, err := filepath.Glob(filepath.Join(cases, "attack-*"))
+	require.NoError(t, err)
+	require.Len(t, dirs, 5)
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			var params struct {
+				R   int64
+				Key []string `json:"key_variables"`
+			}
+			type number struct{ Value float64 }
+			var want struct {
+				Strategies map[string]struct {
+					Correct number `json:"pr_cm"`
+					Cost    number `json:"cost_without"`
+				}
+			}
+			for name, to := range map[string]any{"params.json": &params, "expected.json": &want} {
+				text, err := os.ReadFile(filepath.Join(dir, name))
+				require.NoError(t, err)
+				require.NoError(t, json.Unmarshal(text, to))
+			}
+			t.Chdir(t.TempDir())
+			for _, name := range []string{"sample.csv", "population.csv"} {
+				text, err := os.ReadFile(filepath.Join(dir, name))
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(name, text, 0o600))
+			}
+			s := attackOf(params.Key...)
+			s.Frequency, s.Out = params.R, "attacks.csv"
+			o, err := Attack(t.Context(), s, Options{})
+			require.NoError(t, err)
+			for _, row := range o.Strategies {
+				w := want.Strategies[strconv.Itoa(row.Strategy.Number)]
+				assert.InDelta(t, w.Correct.Value, row.Known.Correct, 1e-9)
+				assert.InDelta(t, w.Cost.Value, row.Known.CostWithout, 1e-9*(1+w.Cost.Value))
+			}
+			// What is estimated of all sample uniques are the file-level measures of the model.
+			if o.Expected.SampleUniques > 0 {
+				assert.InDelta(t, o.Expected.CMSU, o.Strategies[3].Estimated.Correct, 1e-12)
+				assert.InDelta(t, o.Expected.CMUM, o.Strategies[4].Estimated.Correct, 1e-12)
+			}
+			last := o.Frontier[len(o.Frontier)-2:]
+			assert.InDelta(t, o.Strategies[2].Known.Correct, last[0].Known.Correct, 1e-12, "all classes of the sample")
+			assert.InDelta(t, o.Strategies[2].Estimated.CostWith, last[0].Estimated.CostWith, 1e-9)
+			assert.InDelta(t, o.Strategies[0].Known.Correct, last[1].Known.Correct, 1e-12)
+			lines := strings.Split(strings.TrimSpace(read(t, "attacks.csv")), "\n")
+			assert.Len(t, lines, 1+2*(7+len(o.Frontier)))
+
+			s.KnownOnly = true
+			known, err := Attack(t.Context(), s, Options{})
+			require.NoError(t, err)
+			assert.Nil(t, known.Expected)
+			for i, row := range known.Strategies {
+				assert.Equal(t, o.Strategies[i].Known, row.Known)
+			}
+			s.KnownOnly, s.Population = false, nil
+			s.Sample.Sampling = &schemas.Sampling{PopulationSize: o.Known.People}
+			alone, err := Attack(t.Context(), s, Options{Workers: 1})
+			require.NoError(t, err)
+			assert.Nil(t, alone.Known)
+			for i, row := range alone.Frontier {
+				assert.Equal(t, o.Frontier[i].Estimated, row.Estimated)
+			}
+		})
+	}
+}
+
+// What is considered at a cost is what the expected frequencies say.
+func TestAttackAtACost(t *testing.T) {
+	inFolder(t, map[string]string{
+		"population.csv": "A,B\n" + strings.Repeat("a,x\n", 30) + strings.Repeat("a,y\n", 12) + "b,x\nb,y\nc,y\nc,y\n",
+		"sample.csv":     "A,B\n" + strings.Repeat("a,x\n", 8) + strings.Repeat("a,y\n", 3) + "b,y\nc,y\n",
+	})
+	s := attackOf("A", "B")
+	s.Cost, s.Ranking = 5, "expected"
+	o, err := Attack(t.Context(), s, Options{})
+	require.NoError(t, err)
+	first := o.Affordable[0]
+	assert.Equal(t, attack.PopulationToSample, first.Strategy.Direction)
+	assert.LessOrEqual(t, o.People/first.People, 5.0)
+	s.Cost = o.People/first.People - 1e-6 // just too dear for as many
+	more, err := Attack(t.Context(), s, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, first.Classes+1, more.Affordable[0].Classes)
+}
+
+func TestAttackRefuses(t *testing.T) {
+	population := "A,B\na,x\na,x\nb,y\nb,x\n"
+	for name, c := range map[string]struct {
+		sample string
+		change func(s *AttackSpec)
+		want   string
+		spec   bool
+	}{
+		"larger":      {"A,B\na,x\na,x\nb,y\nb,x\nb,x\n", nil, "the sample has 5 records, the population 4", false},
+		"too many":    {"A,B\nb,y\nb,y\n", nil, "more records than the population people, such as A = b, B = y", false},
+		"unknown":     {"A,B\nc,y\na,y\na,x\n", nil, "2 of the sample's 3 key combinations are not in the population, such as A = a, B = y", false},
+		"no column":   {"A,C\na,x\n", nil, `sample: key: there is no column "B"`, true},
+		"population?": {"A,B\na,x\n", func(s *AttackSpec) { s.Population = nil }, "nothing is said of the population", true},
+		"both":        {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Sampling = &schemas.Sampling{Fraction: .5} }, "leave the sampling fraction", true},
+		"frequency":   {"A,B\na,x\n", func(s *AttackSpec) { s.Frequency = -1 }, "at least 1", true},
+		"ranking":     {"A,B\na,x\n", func(s *AttackSpec) { s.Ranking = "f" }, "match or expected", true},
+		"cost":        {"A,B\na,x\n", func(s *AttackSpec) { s.Cost = .5 }, "looks at 1 at least", true},
+		"wildcard":    {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key.Missing = "wildcard" }, "missing: category or drop", true},
+		"output":      {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "x.txt" }, "cannot tell the format", true},
+		"over input":  {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "population.csv" }, "population.csv", true},
+		"no key":      {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key = nil }, "needs key variables", true},
+		"nothing": {"A,B\na,x\n", func(s *AttackSpec) {
+			s.KnownOnly, s.Population, s.Sample.Sampling = true, nil, &schemas.Sampling{Fraction: .1}
+		}, "nothing to tell", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t, map[string]string{"sample.csv": c.sample, "population.csv": population})
+			s := attackOf("A", "B")
+			s.Out = "out.csv"
+			if c.change != nil {
+				c.change(&s)
+			}
+			_, err := Attack(t.Context(), s, Options{})
+			require.ErrorContains(t, err, c.want)
+			assert.Equal(t, c.spec, IsSpec(err))
+			assert.NoFileExists(t, "out.csv")
+		})
+	}
+}
+
+// A sample without records is no error: it has nothing to attack.
+func TestAttackOfNobody(t *testing.T) {
+	inFolder(t, map[string]string{"sample.csv": "A,B\n", "population.csv": "A,B\na,x\nb,y\n"})
+	o, err := Attack(t.Context(), attackOf("A", "B"), Options{})
+	require.NoError(t, err)
+	assert.NotEmpty(t, o.Warnings)
+	for _, row := range o.Strategies {
+		assert.Equal(t, 0.0, row.Known.Correct)
+	}
+}

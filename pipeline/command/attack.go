@@ -1,0 +1,215 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/engine/attack"
+	"microrisk/pipeline"
+)
+
+// samplingFlags say how large the population is.
+func samplingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
+		&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
+		&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
+	}
+}
+
+// attackCommand is the command that compares strategies of an intruder.
+func (c *console) attackCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "attack",
+		Usage:     "compare what an intruder achieves, and what the search costs",
+		UsageText: "microrisk attack --sample FILE [--population FILE | --fraction F] --key AGE,SEX,...",
+		Description: `An intruder matches records of a released sample to people, by the key, in classes
+that a strategy chooses, and goes from a record to the population or from a
+person to the sample. For each strategy: the chance that a match is correct, the
+number of people who are expected to be looked at until there is a match, drawn
+with and without replacement, and the chance divided by the cost.
+With --population the figures are known; with --fraction they are estimated from
+models of the population (as assess --measures mc3 fits them); with --population
+both are shown, unless --known-only. The Bayesian strategy considers the classes
+that the models rank first: its risk-cost frontier is shown by their number.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "sample", Aliases: []string{"s"}, Usage: "`FILE` of the released sample; may be repeated"},
+			&cli.StringSliceFlag{Name: "population", Aliases: []string{"p"}, Usage: "`FILE` of the whole population, with the columns of the key coded alike; may be repeated"},
+		}, keyFlags(), samplingFlags(), []cli.Flag{
+			&cli.Int64Flag{Name: "frequency", Value: 2, Usage: "strategies 6 and 7 consider the classes with `R` records in the sample"},
+			&cli.StringFlag{Name: "ranking", Value: "match", Usage: "what the Bayesian strategy ranks classes by: match (the estimated chance of a correct match) or expected (the fewest expected people)"},
+			&cli.Float64Flag{Name: "cost", Usage: "also consider as many classes, fewest expected people first, as bring the estimated cost down to `C` people"},
+			&cli.BoolFlag{Name: "known-only", Usage: "fit no model: what is known from --population only"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all figures to `FILE` (.parquet, .arrow or .csv)"},
+		}, mc3FitFlags()),
+		Action: func(ctx *cli.Context) error {
+			s, err := attackSpec(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			outcome, err := pipeline.Attack(ctx.Context, *s, o)
+			c.finish()
+			if err != nil || c.quiet {
+				return err
+			}
+			return c.print(attackText(outcome, s.Out))
+		},
+	}
+}
+
+func attackSpec(ctx *cli.Context) (*pipeline.AttackSpec, error) {
+	files := ctx.StringSlice("sample")
+	switch {
+	case ctx.Args().Len() > 0:
+		return nil, usage("%s is neither the sample nor the population; say which: --sample FILE --population FILE", ctx.Args().First())
+	case len(files) == 0:
+		return nil, usage("name the sample: --sample FILE")
+	}
+	spec, err := keySpecOf(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Sampling, err = samplingOf(ctx); err != nil {
+		return nil, err
+	}
+	s := &pipeline.AttackSpec{Sample: spec, Population: ctx.StringSlice("population"), KnownOnly: ctx.Bool("known-only"),
+		Frequency: ctx.Int64("frequency"), Ranking: ctx.String("ranking"), Cost: ctx.Float64("cost"), Out: ctx.String("out")}
+	if len(s.Population) == 0 {
+		s.Population = nil
+	}
+	switch {
+	case s.Frequency < 1:
+		return nil, usage("--frequency is %d; it must be at least 1", s.Frequency)
+	case ctx.IsSet("cost") && !(s.Cost >= 1 && !math.IsInf(s.Cost, 1)):
+		return nil, usage("--cost is %v; it must be at least 1 person", s.Cost)
+	}
+	if s.KnownOnly {
+		for _, name := range append(flagNames(mc3FitFlags()), "ranking") {
+			if ctx.IsSet(name) {
+				return nil, usage("--%s is of a model, and --known-only fits none; leave one of them out", name)
+			}
+		}
+	}
+	model, err := mc3Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Model = *model
+	return s, nil
+}
+
+// mc3FitFlags are the flags of mc3 that say how a model is fitted; the others are of its summary.
+func mc3FitFlags() []cli.Flag {
+	return slices.DeleteFunc(mc3Flags(), func(f cli.Flag) bool {
+		return slices.Contains([]string{"baselines", "relative-risk"}, f.Names()[0])
+	})
+}
+
+func attackText(o *pipeline.AttackOutcome, path string) string {
+	text := fmt.Sprintf("%s of a population of %s\n", plural(o.Records, "record", "records"), count(int64(math.Round(o.People))))
+	if f := o.Known; f != nil {
+		text += fmt.Sprintf("  known: %s, %s of them unique in the population\n", plural(f.SampleUniques, "sample unique", "sample uniques"), count(f.UniqueInBoth))
+	}
+	text += "\nstrategies\n" + table("  ", strategyRows(o.Strategies, o.Known != nil, o.Expected != nil)) +
+		"  s to p: from a record of the sample to the population; p to s: from a person\n" +
+		"  to the sample; cost: people looked at, with and without replacement\n"
+	if len(o.Frontier) > 0 {
+		text += fmt.Sprintf("\nBayesian strategy: the best classes by %s\n", rankingText(o.Frontier[0].Ranking)) +
+			table("  ", frontierRows(o.Frontier, o.Known != nil))
+	}
+	if len(o.Affordable) > 0 {
+		text += "\nas many classes as the cost allows\n" + table("  ", frontierRows(o.Affordable, o.Known != nil))
+	}
+	for _, w := range o.Warnings {
+		text += "\nwarning: " + printable(w) + "\n"
+	}
+	if path != "" {
+		text += "\nwritten to " + printable(path) + "\n"
+	}
+	return text
+}
+
+func rankingText(by string) string {
+	if by == string(attack.ByExpected) {
+		return "the fewest expected people, E[F]"
+	}
+	return "the chance of a correct match, E[1/F]"
+}
+
+// strategyRows are the rows of the table of strategies 1 to 7: chance and cost, known and estimated.
+func strategyRows(list []pipeline.AttackRow, known, estimated bool) [][]cell {
+	head := []cell{left("considers"), left("way"), right("classes")}
+	if known {
+		head = append(head, right("known"), right("cost"), right("without"))
+	}
+	if estimated {
+		head = append(head, right("estimated"), right("cost"), right("without"))
+	}
+	rows := [][]cell{head}
+	for _, a := range list {
+		name := fmt.Sprintf("%d %s", a.Strategy.Number, a.Strategy.Considers)
+		if a.Strategy.Name != "" {
+			name = fmt.Sprintf("%d uniques, %s", a.Strategy.Number, a.Strategy.Name)
+		}
+		way := "s to p"
+		if a.Strategy.Direction == attack.PopulationToSample {
+			way = "p to s"
+		}
+		row := []cell{left(name), left(way), right(count(a.Classes))}
+		for _, r := range []*attack.Result{a.Known, a.Estimated} {
+			if r != nil {
+				row = append(row, right(chance(r.Correct)), right(cost(r.CostWith)), right(cost(r.CostWithout)))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// frontierRows are the rows of a frontier, which has two attacks for each number of classes, from person to sample and back.
+func frontierRows(list []pipeline.AttackRow, known bool) [][]cell {
+	head := []cell{right("classes")}
+	for _, way := range []string{"p to s", "s to p"} {
+		if known {
+			head = append(head, right(way+": known"), right("estimated"))
+		} else {
+			head = append(head, right(way+": estimated"))
+		}
+		if way == "p to s" {
+			head = append(head, right("cost"), right("without"))
+		}
+	}
+	rows := [][]cell{head}
+	for i := 0; i+1 < len(list); i += 2 {
+		row := []cell{right(count(list[i].Classes))}
+		for k, a := range list[i : i+2] {
+			if known {
+				row = append(row, right(chance(a.Known.Correct)))
+			}
+			row = append(row, right(chance(a.Estimated.Correct)))
+			if k == 0 {
+				row = append(row, right(cost(a.Estimated.CostWith)), right(cost(a.Estimated.CostWithout)))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func chance(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
+
+// cost writes an expected number of people.
+func cost(x float64) string {
+	if x < 10 {
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	}
+	return count(int64(math.Round(x)))
+}

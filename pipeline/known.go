@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/engine/attack"
+	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
+	"microrisk/schemas"
+)
+
+// countKey counts the key of a spec, and no more; role names the source in errors, such as "population".
+func countKey(ctx context.Context, role string, spec *schemas.Spec, options Options) (*contingency.Table, error) {
+	if progress := options.Progress; progress != nil {
+		options.Progress = func(stage string, done, total int64) { progress(stage+" the "+role, done, total) }
+	}
+	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
+	if err != nil {
+		return nil, inRole(role, err)
+	}
+	defer j.source.Close()
+	count := &counting{requests: keyRequest(*spec.Key)}
+	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
+		return nil, inRole(role, err)
+	}
+	if _, err := j.chain.Run(ctx, j.source, nil, j.chainOptions()); err != nil {
+		return nil, inRole(role, err)
+	}
+	if count.tables[0].OnDisk() {
+		return nil, fmt.Errorf("the %s has %d key combinations, more than fit in the memory allowed: allow more, or use fewer or coarser key variables", role, count.tables[0].Classes())
+	}
+	return count.tables[0], nil
+}
+
+// inRole says which of several sources an error is about.
+func inRole(role string, err error) error {
+	if IsSpec(err) {
+		return wrong(fmt.Errorf("%s: %w", role, err))
+	}
+	return fmt.Errorf("%s: %w", role, err)
+}
+
+// twoPolicies refuses missing-value policies other than category and drop.
+func twoPolicies(what string, key schemas.Key) error {
+	for v, policy := range policiesOf(key) {
+		if policy != uniques.Category && policy != uniques.Drop {
+			return wrong(fmt.Errorf("%s compares classes: a missing value of %s is a category or drops the record (missing: category or drop)", what, key.Variables[v].Name))
+		}
+	}
+	return nil
+}
+
+// keptClasses tells which classes of a table have no missing value that drops them, and how many records these have.
+func keptClasses(t *contingency.Table, policies []uniques.Policy) (kept []bool, records int64) {
+	kept = make([]bool, t.Classes())
+	for i := range kept {
+		kept[i] = true
+		for v, p := range policies {
+			if p == uniques.Drop && t.Code(i, v) == t.Variables[v].Missing() {
+				kept[i] = false
+			}
+		}
+		if kept[i] {
+			records += t.Count(i)
+		}
+	}
+	return kept, records
+}
+
+// knownClasses are all classes of a population, in its order, with the records of a sample of it, those dropped left out; of gives the
+// class of each of the sample's, -1 for one that is dropped. Both tables are of the same key.
+func knownClasses(ctx context.Context, sample, population *contingency.Table, policies []uniques.Policy) (classes []attack.Class, of []int, err error) {
+	inPopulation, people := keptClasses(population, policies)
+	inSample, records := keptClasses(sample, policies)
+	if records > people {
+		return nil, nil, fmt.Errorf("the sample has %d records, the population %d: a sample is part of its population", records, people)
+	}
+	match, err := contingency.Match(ctx, sample, population)
+	if err != nil {
+		return nil, nil, err
+	}
+	number := make([]int, population.Classes())
+	for i, kept := range inPopulation {
+		if number[i] = -1; kept {
+			number[i] = len(classes)
+			classes = append(classes, attack.Class{Population: population.Count(i)})
+		}
+	}
+	of = make([]int, sample.Classes())
+	var unknown, large []int
+	for i, c := range match {
+		of[i] = -1
+		switch {
+		case !inSample[i]:
+		case c < 0:
+			unknown = append(unknown, i)
+		default:
+			of[i] = number[c]
+			classes[of[i]].Sample = sample.Count(i)
+			if sample.Count(i) > population.Count(int(c)) {
+				large = append(large, i)
+			}
+		}
+	}
+	switch {
+	case len(unknown) > 0:
+		return nil, nil, fmt.Errorf("%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values differently",
+			len(unknown), sample.Classes(), classText(sample, unknown[0]))
+	case len(large) > 0:
+		return nil, nil, fmt.Errorf("of %d key combinations the sample has more records than the population people, such as %s: the sample is not of this population",
+			len(large), classText(sample, large[0]))
+	}
+	return classes, of, nil
+}
+
+// classText names a class by its values.
+func classText(t *contingency.Table, class int) string {
+	words := make([]string, len(t.Variables))
+	for v, variable := range t.Variables {
+		value := "missing"
+		if c := category(variable, t.Code(class, v)); c != nil {
+			value = *c
+		}
+		words[v] = variable.Name + " = " + value
+	}
+	return strings.Join(words, ", ")
+}
+
+// withSource is the spec over other files.
+func withSource(spec *schemas.Spec, paths []string) *schemas.Spec {
+	other := *spec
+	other.Source = schemas.Source{Path: paths}
+	other.Operators = slices.Clone(spec.Operators)
+	return &other
+}
