@@ -1,0 +1,294 @@
+// Package linkage tells how likely it is that records of two samples of one population, which agree on the variables that both have,
+// are the same person: naive Bayesian record linkage.
+//
+// The samples share overlap variables. A class over them with exactly one record in each sample is a unique match, and with F people
+// of the class in the population the two records are one person with probability 1/F. What is known of F are the sizes of the samples
+// and of the population, and other tables that were published of it: exact, perturbed, or counted from samples.
+//
+//	p := &linkage.Problem{People: 18, Levels: []int{2}, Overlap: []int{0}, Samples: samples, Tables: tables}
+//	matches, err := p.Link(ctx)
+//	fmt.Println(matches[0].Correct)
+//
+// Sources: Smith 2011, chapter 7; Smith & Elliot, naive Bayesian record linkage; Skinner & Elliot 2002.
+package linkage
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"microrisk/engine/perturb"
+)
+
+// A Problem is two samples, and what else is known of their population.
+type Problem struct {
+	People  int64    // N
+	Levels  []int    // categories of each variable that any sample or table has; a category that only one of them has counts too
+	Overlap []int    // the variables that both samples have, ascending
+	Samples []Counts // two, over the overlap and whatever variables of Tables they have
+	Tables  []Table
+
+	// Tight takes the narrowest bounds that samples, tables and N imply together, where Naive ones are made table by table.
+	Tight bool
+	// Convolve has a published cell that is a part of a class, or the sum of several, weigh in the posterior too, and not in the bounds
+	// alone. All splits of a sum into its parts are taken to be equally likely.
+	Convolve bool
+}
+
+// Counts are the cells of a table that are not 0.
+type Counts struct {
+	Variables []int      // ascending
+	Codes     [][]uint32 // Codes[j][i]: category of cell i on the j-th variable
+	Count     []int64
+}
+
+// A Table was published.
+type Table struct {
+	Name string // for messages
+	Counts
+	Kernel perturb.Kernel // how counts were perturbed; a cell that is not listed was published as 0
+	Sample bool           // counted from a sample of the population, exactly; Kernel is not looked at
+}
+
+// A Match is a class of the overlap with records in both samples.
+type Match struct {
+	Codes   []uint32 // by overlap variable
+	A, B    int64    // records of the samples; 1 and 1: a unique match
+	Low     int64    // bounds on F
+	High    int64
+	Mean    float64 // E[F]
+	Correct float64 // E[1/F]: chance that a record of A and one of B in the class are one person
+}
+
+// Unique tells whether the class is a unique match.
+func (m *Match) Unique() bool { return m.A == 1 && m.B == 1 }
+
+// Pairs is the number of candidate pairs; Correct of these are expected to be one person each.
+func (m *Match) Pairs() float64 { return float64(m.A) * float64(m.B) }
+
+// Check finds what is wrong with a problem.
+func (p *Problem) Check() error {
+	if len(p.Samples) != 2 {
+		return fmt.Errorf("two samples are linked, not %d", len(p.Samples))
+	}
+	if len(p.Overlap) == 0 {
+		return errors.New("the samples have no variable in common: there is nothing to link by")
+	}
+	for i, s := range p.Samples {
+		if err := s.check(p.Levels); err != nil {
+			return fmt.Errorf("sample %d: %w", i+1, err)
+		}
+		if !contains(s.Variables, p.Overlap) {
+			return fmt.Errorf("sample %d lacks a variable of the overlap", i+1)
+		}
+		if n := s.records(); n > p.People {
+			return fmt.Errorf("sample %d has %d records, the population %d", i+1, n, p.People)
+		}
+	}
+	for _, t := range p.Tables {
+		if err := t.check(p.Levels); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+		if n := t.records(); t.Sample && n > p.People {
+			return fmt.Errorf("%s counts a sample of %d, the population is %d", t.Name, n, p.People)
+		}
+		seen := make(map[key]bool, len(t.Count))
+		for _, k := range t.keys(t.Variables) {
+			if seen[k] {
+				return fmt.Errorf("%s has the cell %v twice", t.Name, k.codes())
+			}
+			seen[k] = true
+		}
+		if t.Sample {
+			continue
+		}
+		for _, j := range t.Count {
+			if _, _, ok := t.Kernel.Bounds(j); !ok {
+				return fmt.Errorf("%s: %s never publishes a count of %d", t.Name, t.Kernel.Name(), j)
+			}
+		}
+		if _, _, ok := t.Kernel.Bounds(0); !ok {
+			return fmt.Errorf("%s: %s never publishes 0, but some cells are not listed", t.Name, t.Kernel.Name())
+		}
+	}
+	return nil
+}
+
+func (c *Counts) check(levels []int) error {
+	if !slices.IsSorted(c.Variables) {
+		return errors.New("variables must ascend")
+	}
+	if len(c.Codes) != len(c.Variables) {
+		return fmt.Errorf("%d columns of codes for %d variables", len(c.Codes), len(c.Variables))
+	}
+	for j, v := range c.Variables {
+		if v < 0 || v >= len(levels) || j > 0 && c.Variables[j-1] == v {
+			return fmt.Errorf("there is no variable %d, or it is there twice", v)
+		}
+		if len(c.Codes[j]) != len(c.Count) {
+			return fmt.Errorf("%d codes for %d cells", len(c.Codes[j]), len(c.Count))
+		}
+		for _, code := range c.Codes[j] {
+			if int(code) >= levels[v] {
+				return fmt.Errorf("code %d of variable %d, which has %d categories", code, v, levels[v])
+			}
+		}
+	}
+	for _, n := range c.Count {
+		if n < 0 {
+			return fmt.Errorf("a count of %d", n)
+		}
+	}
+	return nil
+}
+
+func (c *Counts) records() (n int64) {
+	for _, x := range c.Count {
+		n += x
+	}
+	return n
+}
+
+// contains tells whether all of some ascending variables are among others.
+func contains(all, some []int) bool {
+	for _, v := range some {
+		if _, ok := slices.BinarySearch(all, v); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// A key is the categories of some variables, in bytes whose order is theirs.
+type key string
+
+// keys are those of all cells over some of the variables of a table.
+func (c *Counts) keys(over []int) []key {
+	columns := make([][]uint32, len(over))
+	for k, v := range over {
+		j, _ := slices.BinarySearch(c.Variables, v)
+		columns[k] = c.Codes[j]
+	}
+	list := make([]key, len(c.Count))
+	b := make([]byte, 4*len(over))
+	for i := range list {
+		for k, codes := range columns {
+			binary.BigEndian.PutUint32(b[4*k:], codes[i])
+		}
+		list[i] = key(b)
+	}
+	return list
+}
+
+// collapse sums the counts over some of the variables.
+func (c *Counts) collapse(over []int) map[key]int64 {
+	sums := make(map[key]int64, len(c.Count))
+	for i, k := range c.keys(over) {
+		if c.Count[i] > 0 {
+			sums[k] += c.Count[i]
+		}
+	}
+	return sums
+}
+
+func (k key) codes() []uint32 {
+	codes := make([]uint32, len(k)/4)
+	for j := range codes {
+		codes[j] = binary.BigEndian.Uint32([]byte(k[4*j:]))
+	}
+	return codes
+}
+
+// part takes the categories of some variables out of a key over others; of gives their places.
+func (k key) part(places []int) key {
+	b := make([]byte, 0, 4*len(places))
+	for _, j := range places {
+		b = append(b, k[4*j:4*j+4]...)
+	}
+	return key(b)
+}
+
+// Link finds the classes with records in both samples, ascending by their codes. Errors: what Check finds; tables that contradict the
+// samples or each other; a table too large for tight bounds; a context that ends.
+func (p *Problem) Link(ctx context.Context) ([]Match, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	a, b := p.Samples[0].collapse(p.Overlap), p.Samples[1].collapse(p.Overlap)
+	var shared []key
+	for k := range a {
+		if b[k] > 0 {
+			shared = append(shared, k)
+		}
+	}
+	slices.SortFunc(shared, func(x, y key) int { return bytes.Compare([]byte(x), []byte(y)) })
+	n := [2]int64{p.Samples[0].records(), p.Samples[1].records()}
+
+	evidence := make([]*evidence, len(p.Tables))
+	for i := range p.Tables {
+		var err error
+		if evidence[i], err = p.weigh(&p.Tables[i]); err != nil {
+			return nil, err
+		}
+	}
+	var narrow *tight
+	if p.Tight {
+		var err error
+		if narrow, err = p.narrow(ctx, a, b); err != nil {
+			return nil, err
+		}
+	}
+	known := map[string]*posterior{}
+	matches := make([]Match, 0, len(shared))
+	for _, k := range shared {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m := Match{Codes: k.codes(), A: a[k], B: b[k]}
+		m.Low, m.High = max(m.A, m.B), p.People-max(n[0]-m.A, n[1]-m.B)
+		facts := []fact{{records: n[0], count: m.A}, {records: n[1], count: m.B}}
+		for _, e := range evidence {
+			low, high, f := e.of(k)
+			m.Low, m.High = max(m.Low, low), min(m.High, high)
+			if f != nil {
+				facts = append(facts, *f)
+			}
+		}
+		if narrow != nil && m.Low <= m.High {
+			low, high, err := narrow.of(ctx, k)
+			if err != nil {
+				return nil, err
+			}
+			m.Low, m.High = max(m.Low, low), min(m.High, high)
+		}
+		if m.Low > m.High {
+			return nil, fmt.Errorf("the tables and samples contradict each other: the class %v would have at least %d and at most %d people", m.Codes, m.Low, m.High)
+		}
+		id := fmt.Sprint(m.Low, m.High, facts)
+		if known[id] == nil {
+			post, err := p.posterior(m.Low, m.High, facts)
+			if err != nil {
+				return nil, fmt.Errorf("the class %v: %w", m.Codes, err)
+			}
+			known[id] = post
+		}
+		m.Mean, m.Correct = known[id].mean, known[id].correct
+		matches = append(matches, m)
+	}
+	return matches, nil
+}
+
+// unlimited stands for no upper bound.
+const unlimited = math.MaxInt64
+
+// add sums counts that may be unlimited.
+func add(a, b int64) int64 {
+	if a == unlimited || b == unlimited || a > unlimited-b {
+		return unlimited
+	}
+	return a + b
+}

@@ -1,0 +1,392 @@
+package linkage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"microrisk/engine/program"
+)
+
+// MostTightCells is the largest table whose classes are bounded together; where every table has all variables of the overlap it is the
+// size of each class's part.
+const MostTightCells = 4096
+
+// A tight finds the narrowest bounds on classes that samples, tables and N imply together.
+type tight struct {
+	problem *Problem
+	whole   *program.Model // all cells, when some table lacks variables of the overlap
+	layout  *cells
+
+	// Otherwise classes depend on each other through N alone: the least and most of each by itself, and their sums.
+	alone      map[key]span
+	rest       span // of a class that neither sample nor table has
+	sumLow     int64
+	sumHigh    int64 // unlimited if any is
+	unlimited  int   // classes without an upper bound
+	finiteHigh int64 // sum over the others
+}
+
+type span struct{ low, high int64 }
+
+// cells number the combinations of some variables, the first one slowest.
+type cells struct {
+	variables []int
+	levels    []int
+	size      int
+}
+
+func (p *Problem) cells(variables []int, what string) (*cells, error) {
+	c := &cells{variables: variables, size: 1}
+	for _, v := range variables {
+		c.levels = append(c.levels, p.Levels[v])
+		if c.size *= p.Levels[v]; c.size > MostTightCells {
+			return nil, fmt.Errorf("tight bounds need all cells %s, which are more than %d: take naive bounds, or coarser tables", what, MostTightCells)
+		}
+	}
+	return c, nil
+}
+
+// sums tells for each combination of some variables (a subset) which cells it sums; the key is that of the categories.
+func (c *cells) sums(over []int) map[key][]program.Term {
+	t := Counts{Variables: c.variables, Count: make([]int64, c.size)}
+	for range c.variables {
+		t.Codes = append(t.Codes, make([]uint32, c.size))
+	}
+	for cell := range c.size {
+		rest := cell
+		for j := len(c.levels) - 1; j >= 0; j-- {
+			t.Codes[j][cell] = uint32(rest % c.levels[j])
+			rest /= c.levels[j]
+		}
+	}
+	terms := map[key][]program.Term{}
+	for cell, k := range t.keys(over) {
+		terms[k] = append(terms[k], program.Term{Column: cell, Value: 1})
+	}
+	return terms
+}
+
+// narrow prepares tight bounds; a and b are the classes of the samples.
+func (p *Problem) narrow(ctx context.Context, a, b map[key]int64) (*tight, error) {
+	t := &tight{problem: p}
+	var inTables []int
+	separate := true
+	for _, table := range p.Tables {
+		inTables = append(inTables, table.Variables...)
+		separate = separate && contains(table.Variables, p.Overlap)
+	}
+	if !separate {
+		variables := slices.Concat(p.Overlap, inTables)
+		slices.Sort(variables)
+		var err error
+		if t.layout, err = p.cells(slices.Compact(variables), "of the overlap and the tables"); err != nil {
+			return nil, err
+		}
+		t.whole = p.model(t.layout, "")
+		t.whole.AddRow("", float64(p.People), float64(p.People), t.layout.sums(nil)[""]...)
+		return t, nil
+	}
+	return t, t.separately(ctx, inTables, a, b)
+}
+
+// model has a column for each cell and a row for each sum that a sample or table knows: of one class of the overlap, or, if that is
+// "", of all.
+func (p *Problem) model(layout *cells, class key) *program.Model {
+	m := &program.Model{}
+	for range layout.size {
+		m.AddColumn("", 0, float64(p.People), 0, true)
+	}
+	rows := func(c *Counts, span func(count int64) (low, high int64), listedOnly bool) {
+		var over []int
+		for _, v := range c.Variables {
+			if slices.Contains(layout.variables, v) {
+				over = append(over, v)
+			}
+		}
+		terms := layout.sums(over)
+		sums := p.collapsed(c, class, over)
+		for _, k := range sortedKeys(terms) {
+			n, listed := sums[k]
+			if !listed && listedOnly {
+				continue
+			}
+			low, high := span(n)
+			top := float64(high)
+			if high == unlimited {
+				top = program.Infinity
+			}
+			m.AddRow("", float64(low), top, terms[k]...)
+		}
+	}
+	for i := range p.Samples {
+		rows(&p.Samples[i], func(n int64) (int64, int64) { return n, unlimited }, true)
+	}
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if t.Sample {
+			rows(&t.Counts, func(n int64) (int64, int64) { return n, unlimited }, true)
+			continue
+		}
+		rows(&t.Counts, func(n int64) (int64, int64) {
+			low, high, _ := t.Kernel.Bounds(n)
+			return low, high
+		}, false)
+	}
+	return m
+}
+
+// collapsed collapses a table to some of its variables, within one class of the overlap ("": all of them).
+func (p *Problem) collapsed(c *Counts, class key, over []int) map[key]int64 {
+	if class == "" {
+		return c.collapse(over)
+	}
+	sums := map[key]int64{}
+	list := c.keys(over)
+	for i, k := range c.keys(p.Overlap) {
+		if k == class {
+			sums[list[i]] += c.Count[i]
+		}
+	}
+	return sums
+}
+
+func sortedKeys[V any](m map[key]V) []key {
+	list := make([]key, 0, len(m))
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// separately bounds each class by itself.
+func (t *tight) separately(ctx context.Context, inTables []int, a, b map[key]int64) error {
+	p := t.problem
+	t.alone = map[key]span{}
+	for _, m := range []map[key]int64{a, b} {
+		for k := range m {
+			t.alone[k] = span{}
+		}
+	}
+	for i := range p.Tables {
+		for _, k := range p.Tables[i].keys(p.Overlap) {
+			t.alone[k] = span{}
+		}
+	}
+	variables := slices.DeleteFunc(inTables, func(v int) bool { return slices.Contains(p.Overlap, v) })
+	slices.Sort(variables)
+	layout, err := p.cells(slices.Compact(variables), "of each class in the tables")
+	if err != nil {
+		return err
+	}
+	classes := 1.0
+	for _, v := range p.Overlap {
+		classes *= float64(p.Levels[v])
+	}
+	split := newSplit(p)
+	t.rest = span{0, unlimited}
+	if len(p.Tables) > 0 {
+		const none = "\x00none" // no key has five bytes
+		if t.rest, err = p.spanOf(ctx, layout, split.of(none)); err != nil {
+			return err
+		}
+	}
+	empty := classes - float64(len(t.alone))
+	if t.rest.high == unlimited {
+		t.unlimited = int(min(empty, math.MaxInt32))
+	} else {
+		t.finiteHigh = int64(min(empty*float64(t.rest.high), 1<<60))
+	}
+	t.sumLow = int64(min(empty*float64(t.rest.low), 1<<60))
+	for _, k := range sortedKeys(t.alone) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s, err := p.spanOf(ctx, layout, split.of(k))
+		if err != nil {
+			return fmt.Errorf("the class %v: %w", k.codes(), err)
+		}
+		t.alone[k] = s
+		t.sumLow = add(t.sumLow, s.low)
+		if s.high == unlimited {
+			t.unlimited++
+		} else {
+			t.finiteHigh = min(add(t.finiteHigh, s.high), 1<<60)
+		}
+	}
+	if t.sumLow > p.People || t.unlimited == 0 && t.finiteHigh < p.People {
+		return fmt.Errorf("the tables and samples contradict the size of the population: they have at least %d people and the population %d", t.sumLow, p.People)
+	}
+	return nil
+}
+
+// A split has the cells of each sample and table by class of the overlap.
+type split struct {
+	problem *Problem
+	rows    []map[key][]int // by sample, then table
+}
+
+func newSplit(p *Problem) *split {
+	s := &split{problem: p}
+	take := func(c *Counts) {
+		rows := map[key][]int{}
+		for i, k := range c.keys(p.Overlap) {
+			rows[k] = append(rows[k], i)
+		}
+		s.rows = append(s.rows, rows)
+	}
+	for i := range p.Samples {
+		take(&p.Samples[i])
+	}
+	for i := range p.Tables {
+		take(&p.Tables[i].Counts)
+	}
+	return s
+}
+
+// of is the problem within a class: its cells only.
+func (s *split) of(class key) *Problem {
+	p := s.problem
+	part := func(c *Counts, rows []int) Counts {
+		out := Counts{}
+		for j, v := range c.Variables {
+			if slices.Contains(p.Overlap, v) {
+				continue
+			}
+			out.Variables = append(out.Variables, v)
+			codes := make([]uint32, len(rows))
+			for i, r := range rows {
+				codes[i] = c.Codes[j][r]
+			}
+			out.Codes = append(out.Codes, codes)
+		}
+		for _, r := range rows {
+			out.Count = append(out.Count, c.Count[r])
+		}
+		return out
+	}
+	q := &Problem{People: p.People, Levels: p.Levels}
+	for i := range p.Samples {
+		q.Samples = append(q.Samples, part(&p.Samples[i], s.rows[i][class]))
+	}
+	for i, t := range p.Tables {
+		t.Counts = part(&p.Tables[i].Counts, s.rows[len(p.Samples)+i][class])
+		q.Tables = append(q.Tables, t)
+	}
+	return q
+}
+
+// spanOf is the least and the most people in a class, given what samples and tables have of it.
+func (p *Problem) spanOf(ctx context.Context, layout *cells, part *Problem) (span, error) {
+	s := span{0, unlimited}
+	simple := true // sums of the cells of one table, and sizes, need no program
+	tables := 0
+	for i := range part.Samples {
+		s.low = max(s.low, part.Samples[i].records())
+		// A sample with a variable of the tables puts its records into some of their cells.
+		simple = simple && !slices.ContainsFunc(part.Samples[i].Variables, func(v int) bool { return slices.Contains(layout.variables, v) })
+	}
+	for i := range part.Tables {
+		t := &part.Tables[i]
+		low, high := t.records(), int64(unlimited)
+		if !t.Sample {
+			low, high = t.total(p.Levels)
+		}
+		s.low, s.high = max(s.low, low), min(s.high, high)
+		if tables++; tables > 1 && len(t.Variables) > 0 {
+			simple = false
+		}
+	}
+	if s.low > s.high {
+		return s, errors.New("the tables and samples contradict each other")
+	}
+	if simple || len(part.Tables) == 0 {
+		return s, nil
+	}
+	return solve(ctx, part.model(layout, ""), layout.sums(nil)[""])
+}
+
+// total bounds the sum of all cells of a table.
+func (t *Table) total(levels []int) (low, high int64) {
+	size := int64(1)
+	for _, v := range t.Variables {
+		size *= int64(levels[v])
+	}
+	for _, n := range t.Count {
+		l, h, _ := t.Kernel.Bounds(n)
+		low, high = add(low, l), add(high, h)
+	}
+	l, h, _ := t.Kernel.Bounds(0)
+	for range size - int64(len(t.Count)) {
+		low, high = add(low, l), add(high, h)
+	}
+	return low, high
+}
+
+// solve is the least and the most that a sum of cells can be. Where branch and bound does not end the bounds are those of the
+// relaxation, in whole numbers, which are valid.
+func solve(ctx context.Context, m *program.Model, sum []program.Term) (span, error) {
+	for _, term := range sum {
+		m.Columns[term.Column].Cost = 1
+	}
+	defer func() {
+		for _, term := range sum {
+			m.Columns[term.Column].Cost = 0
+		}
+	}()
+	var out span
+	for _, most := range []bool{false, true} {
+		m.Maximise = most
+		s, err := program.Embedded{Nodes: 1000}.Solve(ctx, m)
+		if err != nil {
+			return out, err
+		}
+		value := int64(0)
+		switch s.Status {
+		case program.Infeasible:
+			return out, errors.New("the tables and samples contradict each other")
+		case program.Unbounded:
+			value = unlimited
+		case program.Optimal:
+			value = int64(math.Round(s.Objective))
+		default:
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
+			if value = int64(math.Ceil(s.Bound - 1e-6)); most {
+				value = int64(math.Floor(s.Bound + 1e-6))
+			}
+		}
+		if most {
+			out.high = value
+		} else {
+			out.low = value
+		}
+	}
+	return out, nil
+}
+
+// of bounds a class.
+func (t *tight) of(ctx context.Context, class key) (low, high int64, err error) {
+	n := t.problem.People
+	if t.whole != nil {
+		s, err := solve(ctx, t.whole, t.layout.sums(t.problem.Overlap)[class])
+		return s.low, s.high, err
+	}
+	s := t.alone[class]
+	low, high = s.low, min(s.high, n-(t.sumLow-s.low))
+	others := t.unlimited
+	finite := t.finiteHigh
+	if s.high == unlimited {
+		others--
+	} else {
+		finite -= s.high
+	}
+	if others == 0 {
+		low = max(low, n-finite)
+	}
+	return low, high, nil
+}
