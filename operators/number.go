@@ -63,6 +63,9 @@ func Integer(a arrow.Array, i int) (int64, bool) {
 	case *array.Float32, *array.Float64, *array.Decimal128, *array.Decimal256:
 		x, _ := number(a, i)
 		return int64(x), x == float64(int64(x)) && x >= -(1<<53) && x <= 1<<53
+	case *array.String, *array.LargeString:
+		n, err := strconv.ParseInt(Text(a, i), 10, 64)
+		return n, err == nil
 	case *array.Dictionary:
 		if k := a.GetValueIndex(i); !a.Dictionary().IsNull(k) {
 			return Integer(a.Dictionary(), k)

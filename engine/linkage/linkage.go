@@ -266,13 +266,13 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 			m.Low, m.High = max(m.Low, low), min(m.High, high)
 		}
 		if m.Low > m.High {
-			return nil, fmt.Errorf("the tables and samples contradict each other: the class %v would have at least %d and at most %d people", m.Codes, m.Low, m.High)
+			return nil, &ClassError{Codes: m.Codes, Low: m.Low, High: m.High}
 		}
 		id := fmt.Sprint(m.Low, m.High, facts)
 		if known[id] == nil {
 			post, err := p.posterior(m.Low, m.High, facts)
 			if err != nil {
-				return nil, fmt.Errorf("the class %v: %w", m.Codes, err)
+				return nil, &ClassError{Codes: m.Codes, Reason: err.Error()}
 			}
 			known[id] = post
 		}
@@ -291,4 +291,21 @@ func add(a, b int64) int64 {
 		return unlimited
 	}
 	return a + b
+}
+
+// A ClassError says that what is known of a class contradicts itself.
+type ClassError struct {
+	Codes     []uint32 // by overlap variable
+	Low, High int64    // bounds, if Reason is ""
+	Reason    string
+}
+
+func (e *ClassError) Error() string { return e.Text(fmt.Sprint("the class ", e.Codes)) }
+
+// Text is the message with other words for the class.
+func (e *ClassError) Text(class string) string {
+	if e.Reason != "" {
+		return class + ": " + e.Reason
+	}
+	return fmt.Sprintf("the tables and samples contradict each other: %s would have at least %d and at most %d people", class, e.Low, e.High)
 }

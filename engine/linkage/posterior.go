@@ -1,8 +1,12 @@
 package linkage
 
 import (
+	"cmp"
 	"errors"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"microrisk/engine/perturb"
 )
@@ -253,4 +257,38 @@ func logSplits(n int64, cells float64) float64 {
 	b, _ := math.Lgamma(float64(n) + 1)
 	c, _ := math.Lgamma(cells)
 	return a - b - c
+}
+
+// RankCorrelation is Spearman's correlation of two lists, equal values sharing the mean of their ranks; nil for lists of fewer than two
+// values or of equal ones.
+func RankCorrelation(a, b []float64) *float64 {
+	x, y := ranks(a), ranks(b)
+	if len(x) < 2 {
+		return nil
+	}
+	r := stat.Correlation(x, y, nil)
+	if math.IsNaN(r) {
+		return nil
+	}
+	return &r
+}
+
+func ranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	out := make([]float64, len(values))
+	for from := 0; from < len(order); {
+		to := from
+		for to < len(order) && values[order[to]] == values[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			out[i] = float64(from+to-1) / 2
+		}
+		from = to
+	}
+	return out
 }

@@ -207,7 +207,7 @@ func (t *tight) separately(ctx context.Context, inTables []int, a, b map[key]int
 		}
 		s, err := p.spanOf(ctx, layout, split.of(k))
 		if err != nil {
-			return fmt.Errorf("the class %v: %w", k.codes(), err)
+			return &ClassError{Codes: k.codes(), Reason: err.Error()}
 		}
 		t.alone[k] = s
 		t.sumLow = add(t.sumLow, s.low)

@@ -1,0 +1,172 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/linkage"
+)
+
+// missingCategory is what a missing value is called in published tables.
+const missingCategory = "missing"
+
+// A codebook gives the categories of variables of several tables common codes: the categories of all of them, by their labels.
+type codebook struct {
+	names      []string
+	categories [][]string
+	codes      []map[string]uint32
+}
+
+// add takes a variable, and categories of it.
+func (w *codebook) add(name string, categories []string) int {
+	v := slices.Index(w.names, name)
+	if v < 0 {
+		v = len(w.names)
+		w.names, w.categories, w.codes = append(w.names, name), append(w.categories, nil), append(w.codes, map[string]uint32{})
+	}
+	for _, c := range categories {
+		if _, known := w.codes[v][c]; !known {
+			w.codes[v][c] = uint32(len(w.categories[v]))
+			w.categories[v] = append(w.categories[v], c)
+		}
+	}
+	return v
+}
+
+func (w *codebook) variable(name string) int { return slices.Index(w.names, name) }
+
+// category is a label, nil for a missing value.
+func (w *codebook) category(v int, code uint32) *string {
+	if w.categories[v][code] == missingCategory {
+		return nil
+	}
+	return &w.categories[v][code]
+}
+
+// addTable takes the variables of a table.
+func (w *codebook) addTable(t *contingency.Table) {
+	for v, variable := range t.Variables {
+		w.add(variable.Name, variable.Categories)
+		if t.Observed(v)[variable.Missing()] {
+			w.add(variable.Name, []string{missingCategory})
+		}
+	}
+}
+
+// translation gives the common code of each code of a table's variable.
+func (w *codebook) translation(t *contingency.Table, v int) []uint32 {
+	variable := t.Variables[v]
+	to := w.codes[w.variable(variable.Name)]
+	list := make([]uint32, len(variable.Categories)+1)
+	for c, category := range variable.Categories {
+		list[c] = to[category]
+	}
+	list[variable.Missing()] = to[missingCategory]
+	return list
+}
+
+// counts are the cells of a table, for linkage.
+func (w *codebook) counts(t *contingency.Table) linkage.Counts {
+	order := make([]int, len(t.Variables)) // of the table's variables, as their common numbers ascend
+	for v := range order {
+		order[v] = v
+	}
+	slices.SortFunc(order, func(a, b int) int { return w.variable(t.Variables[a].Name) - w.variable(t.Variables[b].Name) })
+	c := linkage.Counts{Count: make([]int64, t.Classes())}
+	for _, v := range order {
+		c.Variables = append(c.Variables, w.variable(t.Variables[v].Name))
+		codes, to := make([]uint32, t.Classes()), w.translation(t, v)
+		t.Codes(v, 0, codes)
+		for i, code := range codes {
+			codes[i] = to[code]
+		}
+		c.Codes = append(c.Codes, codes)
+	}
+	for i := range c.Count {
+		c.Count[i] = t.Count(i)
+	}
+	return c
+}
+
+// classes are those of a table with the same common codes over some of its variables.
+func (w *codebook) classes(t *contingency.Table, over []int) map[string][]int64 {
+	c := w.counts(t)
+	columns := make([][]uint32, len(over))
+	for k, v := range over {
+		columns[k] = c.Codes[slices.Index(c.Variables, v)]
+	}
+	of := make(map[string][]int64, t.Classes())
+	codes := make([]uint32, len(over))
+	for i := range t.Classes() {
+		for k, column := range columns {
+			codes[k] = column[i]
+		}
+		id := codesText(codes)
+		of[id] = append(of[id], int64(i))
+	}
+	return of
+}
+
+// codesText is a name for codes.
+func codesText(codes []uint32) string {
+	b := make([]byte, 0, 4*len(codes))
+	for _, c := range codes {
+		b = binary.BigEndian.AppendUint32(b, c)
+	}
+	return string(b)
+}
+
+// unmatched are the categories that only one of two tables has, of the first variables.
+func (w *codebook) unmatched(a, b *contingency.Table, variables int) []Unmatched {
+	var list []Unmatched
+	for v := range variables {
+		u := Unmatched{Variable: a.Variables[v].Name}
+		u.OnlyA, u.RecordsA = onlyIn(a, b, v)
+		u.OnlyB, u.RecordsB = onlyIn(b, a, v)
+		if len(u.OnlyA)+len(u.OnlyB) > 0 {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// onlyIn are the observed categories of variable v of a table that another has not, and the records with them.
+func onlyIn(t, other *contingency.Table, v int) (only []string, records int64) {
+	there := map[string]bool{}
+	seen := other.Observed(v)
+	for c, category := range other.Variables[v].Categories {
+		there[category] = seen[c]
+	}
+	lone := make([]bool, len(t.Variables[v].Categories)+1)
+	seen = t.Observed(v)
+	for c, category := range t.Variables[v].Categories {
+		if lone[c] = seen[c] && !there[category]; lone[c] {
+			only = append(only, category)
+		}
+	}
+	if only == nil {
+		return nil, 0
+	}
+	for i := range t.Classes() {
+		if lone[t.Code(i, v)] {
+			records += t.Count(i)
+		}
+	}
+	return only, records
+}
+
+// named names the class that an error is about by its values.
+func (w *codebook) named(err error) error {
+	var bad *linkage.ClassError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	words := make([]string, len(bad.Codes))
+	for v, code := range bad.Codes {
+		words[v] = w.names[v] + " = " + w.categories[v][code]
+	}
+	return errors.New(bad.Text(strings.Join(words, ", ")))
+}

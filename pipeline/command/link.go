@@ -1,0 +1,195 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+// linkCommand is the command that links two samples.
+func (c *console) linkCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "link",
+		Usage:     "tell which records of two samples of a population may be the same person",
+		ArgsUsage: "A B",
+		UsageText: "microrisk link A.parquet B.parquet [--key AGE,SEX,...] {--population-size N | --population FILE}",
+		Description: `The samples are linked by the key, the variables that both have. A class with one
+record in each is a unique match: with F people of the class in the population
+the two are one person with chance 1/F. What is known of F are the sizes of the
+samples and of the population, and the published tables of it that an intruder
+also has: --table (perturbed by --scheme), --exact, and --sampled. Unique matches
+are ranked by the chance of a correct match; other classes have it for each of
+their candidate pairs. With --population the ranking is compared with the truth.
+
+Where the files code a variable differently, --recode-b FILE (or --recode-a,
+--recode-population) makes them alike; FILE has lines such as
+   SEX: {replace: true, map: {1: M, 2: F}}
+   AGE5: {from: AGE, width: 5}
+Categories that only one sample has are reported.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "key", Aliases: []string{"k"}, Usage: "overlap `VARIABLES`, separated by commas (default: all columns that both samples have)"},
+			&cli.StringFlag{Name: "missing", Usage: "a missing value of the overlap: category (missing matches missing) or drop (default: category)"},
+			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
+			&cli.StringSliceFlag{Name: "band", Usage: "link `COLUMN=WIDTH`, such as AGE=5, in bands; may be repeated"},
+			&cli.StringFlag{Name: "population-size", Usage: "people of the population"},
+			&cli.StringSliceFlag{Name: "population", Aliases: []string{"p"}, Usage: "`FILE` of the population, in place of its size: the ranking is compared with the truth"},
+			&cli.StringFlag{Name: "recode-a", Usage: "`FILE` with recodes of the first sample"},
+			&cli.StringFlag{Name: "recode-b", Usage: "`FILE` with recodes of the second sample"},
+			&cli.StringFlag{Name: "recode-population", Usage: "`FILE` with recodes of the population"},
+			&cli.StringSliceFlag{Name: "table", Usage: "`FILE` of a published table of the population, perturbed by --scheme; may be repeated"},
+			&cli.StringSliceFlag{Name: "exact", Usage: "`FILE` of a published table that is not perturbed; may be repeated"},
+			&cli.StringSliceFlag{Name: "sampled", Usage: "`FILE` of a table counted from another sample; may be repeated"},
+			&cli.StringFlag{Name: "bounds", Usage: "bounds on F: naive (table by table) or tight (what samples, tables and the population's size imply together)", Value: "naive"},
+			&cli.BoolFlag{Name: "convolve", Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file with one row a class that both samples have", Value: "links.parquet"},
+			&cli.StringFlag{Name: "pairs", Usage: "write every candidate pair to `FILE`"},
+			&cli.Int64Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs", Value: pipeline.DefaultPairs},
+		}, withoutSecret(perturbationFlags(""))),
+		Action: func(ctx *cli.Context) error {
+			s, err := linkSpec(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			outcome, err := pipeline.Link(ctx.Context, *s, o)
+			c.finish()
+			if err != nil || c.quiet {
+				return err
+			}
+			return c.print(linkText(outcome, s))
+		},
+	}
+}
+
+func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
+	if n := ctx.Args().Len(); n != 2 {
+		return nil, usage("two samples are linked, not %d: microrisk link A B", n)
+	}
+	s := &pipeline.LinkSpec{A: []string{ctx.Args().Get(0)}, B: []string{ctx.Args().Get(1)}, Population: ctx.StringSlice("population"),
+		Tables: ctx.StringSlice("table"), Exact: ctx.StringSlice("exact"), Sampled: ctx.StringSlice("sampled"), Bounds: ctx.String("bounds"),
+		Convolve: ctx.Bool("convolve"), Out: ctx.String("out"), Pairs: ctx.String("pairs"), MostPairs: ctx.Int64("most-pairs")}
+	if len(s.Population) == 0 {
+		s.Population = nil
+	}
+	var err error
+	if s.Scheme, err = perturbationOf(ctx); err != nil {
+		return nil, err
+	}
+	if text := ctx.String("population-size"); ctx.IsSet("population-size") {
+		if s.PopulationSize, err = strconv.ParseInt(text, 10, 64); err != nil || s.PopulationSize < 1 {
+			return nil, usage("--population-size is %q; it must be a whole number of at least 1", text)
+		}
+	}
+	if s.MostPairs < 1 {
+		return nil, usage("--most-pairs is %d; it must be at least 1", s.MostPairs)
+	}
+	names, err := words("key", ctx.StringSlice("key"))
+	if err != nil {
+		return nil, err
+	}
+	if names != nil {
+		s.Key = &schemas.Key{}
+		for _, name := range names {
+			s.Key.Variables = append(s.Key.Variables, schemas.KeyVariable{Name: name})
+		}
+	}
+	if s.Missing = ctx.String("missing"); s.Missing != "" && s.Missing != schemas.MissingCategory && s.Missing != schemas.MissingDrop {
+		return nil, usage("--missing is %q; it is category or drop", s.Missing)
+	}
+	if s.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes")); err != nil {
+		return nil, err
+	}
+	if s.Bands, err = bandsOf(ctx.StringSlice("band"), s.Key); err != nil {
+		return nil, err
+	}
+	for _, r := range []struct {
+		flag string
+		to   *[]schemas.Recode
+	}{{"recode-a", &s.RecodeA}, {"recode-b", &s.RecodeB}, {"recode-population", &s.RecodeP}} {
+		name := ctx.String(r.flag)
+		if name == "" {
+			continue
+		}
+		text, err := readSome(name, schemas.MaxSpecSize+1)
+		if err != nil {
+			var at *fs.PathError
+			if errors.As(err, &at) {
+				err = at.Err
+			}
+			return nil, fmt.Errorf("cannot read the recodes %s: %w", name, err)
+		}
+		if *r.to, err = schemas.DecodeRecodes(name, text); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// shownMatches is how many unique matches the terminal lists.
+const shownMatches = 10
+
+func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
+	rows := [][]cell{
+		{left("population"), right(count(o.People)), left("people")},
+		{left("sample A"), right(count(o.RecordsA)), left(plural(o.ClassesA, "class", "classes"))},
+		{left("sample B"), right(count(o.RecordsB)), left(plural(o.ClassesB, "class", "classes"))},
+		{left("in both"), right(count(int64(len(o.Classes)))), left("classes")},
+		{left("candidate pairs"), right(figure(o.Pairs)), left("expected correct: " + figure(o.ExpectedPairs))},
+		{left("unique matches"), right(count(int64(o.Unique))), left("expected correct: " + figure(o.ExpectedUnique))},
+	}
+	if o.Known {
+		rows = append(rows, []cell{left("  truly"), right(""), left("expected correct: " + figure(o.KnownUnique))})
+		if o.RankCorrelation != nil {
+			rows = append(rows, []cell{left("  rank correlation"), right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)), left("of the chance with the true 1/F")})
+		}
+	}
+	text := fmt.Sprintf("linked by %s\n", shorten(printable(strings.Join(o.Overlap, ", ")), screen-10)) + table("  ", rows)
+	for _, u := range o.Unmatched {
+		for _, only := range []struct {
+			which   string
+			list    []string
+			records int64
+		}{{"A", u.OnlyA, u.RecordsA}, {"B", u.OnlyB, u.RecordsB}} {
+			if len(only.list) > 0 {
+				text += fmt.Sprintf("  only sample %s has %s = %s (%s)\n", only.which, printable(u.Variable), shorten(printable(strings.Join(only.list, ", ")), 40),
+					plural(only.records, "record", "records"))
+			}
+		}
+	}
+	if o.Unique > 0 {
+		head := []cell{right("rank"), right("row of A"), right("row of B"), right("least F"), right("most F"), right("E[F]"), right("correct")}
+		if o.Known {
+			head = append(head, right("true F"))
+		}
+		lines := [][]cell{head}
+		for _, c := range o.Classes[:min(o.Unique, shownMatches)] {
+			line := []cell{right(count(c.Rank)), right(count(c.FirstA.Row)), right(count(c.FirstB.Row)), right(count(c.Low)), right(count(c.High)),
+				right(figure(c.Mean)), right(chance(c.Correct))}
+			if o.Known {
+				line = append(line, right(count(c.F)))
+			}
+			lines = append(lines, line)
+		}
+		text += "\nunique matches, the likeliest first\n" + table("  ", lines)
+		if more := o.Unique - shownMatches; more > 0 {
+			text += fmt.Sprintf("  and %s more\n", count(int64(more)))
+		}
+	}
+	for _, path := range []string{s.Out, s.Pairs} {
+		if path != "" {
+			text += "\nwritten to " + printable(path)
+		}
+	}
+	return text + "\n"
+}

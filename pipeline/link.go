@@ -1,0 +1,364 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/linkage"
+	"microrisk/engine/perturb"
+	"microrisk/engine/uniques"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// Link counts two samples over what they have in common, and tells for each class how likely it is that a record of one and a record
+// of the other are one person. Errors about what was asked are those for which IsSpec is true.
+func Link(ctx context.Context, s LinkSpec, o Options) (*LinkOutcome, error) {
+	o = o.withDefaults()
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	l := &linking{LinkSpec: s, options: o}
+	defer l.Close()
+	if err := l.open(ctx); err != nil {
+		return nil, err
+	}
+	out, err := l.link(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return out, l.write(ctx, out)
+}
+
+// A linking is a link at work.
+type linking struct {
+	LinkSpec
+	options    Options
+	overlap    schemas.Key
+	a, b       *linked
+	population *contingency.Table
+	tables     []*releasedTables // Tables, Exact and Sampled
+}
+
+func (l *linking) Close() {
+	for _, s := range []*linked{l.a, l.b} {
+		if s != nil {
+			s.Close()
+		}
+	}
+}
+
+// open finds the overlap, reads the tables, and opens the samples.
+func (l *linking) open(ctx context.Context) error {
+	columns := [2][]string{}
+	for i, s := range []struct {
+		role    string
+		files   []string
+		recodes []schemas.Recode
+	}{{"sample A", l.A, l.RecodeA}, {"sample B", l.B, l.RecodeB}} {
+		var err error
+		if columns[i], err = l.columnsOf(ctx, s.role, s.files, slices.Concat(s.recodes, l.Bands)); err != nil {
+			return err
+		}
+	}
+	if l.Key != nil {
+		l.overlap = *l.Key
+	} else {
+		for _, name := range columns[0] {
+			if slices.Contains(columns[1], name) {
+				l.overlap.Variables = append(l.overlap.Variables, schemas.KeyVariable{Name: name})
+			}
+		}
+		if len(l.overlap.Variables) == 0 {
+			return wrong(errors.New("the samples have no column in common that could be a key variable: recode those of one of them to the names of the other"))
+		}
+	}
+	if l.overlap.Missing == "" {
+		l.overlap.Missing = l.Missing
+	}
+	if l.overlap.MissingCodes == nil {
+		l.overlap.MissingCodes = l.MissingCodes
+	}
+	for _, list := range [][]string{l.Tables, l.Exact, l.Sampled} {
+		t := &releasedTables{}
+		for _, path := range list {
+			if err := t.read(ctx, path, l.options); err != nil {
+				return err
+			}
+		}
+		l.tables = append(l.tables, t)
+	}
+	open := func(role string, files []string, recodes []schemas.Recode, has []string) (*linked, error) {
+		key := l.overlap
+		key.Variables = slices.Clone(key.Variables)
+		for _, t := range l.tables {
+			for _, name := range t.names {
+				// Within the classes of the overlap, what a sample has of the tables' variables narrows tight bounds.
+				known := slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
+				if l.Bounds == "tight" && !known && slices.Contains(has, name) {
+					key.Variables = append(key.Variables, schemas.KeyVariable{Name: name})
+				}
+			}
+		}
+		return openLinked(ctx, role, l.specOf(files, key, recodes), l.options)
+	}
+	var err error
+	if l.a, err = open("sample A", l.A, l.RecodeA, columns[0]); err != nil {
+		return err
+	}
+	l.b, err = open("sample B", l.B, l.RecodeB, columns[1])
+	return err
+}
+
+func (l *linking) specOf(files []string, key schemas.Key, recodes []schemas.Recode) *schemas.Spec {
+	spec := &schemas.Spec{Source: schemas.Source{Path: files}, Key: &key}
+	for _, list := range [][]schemas.Recode{recodes, l.Bands} {
+		if list != nil {
+			spec.Operators = append(spec.Operators, schemas.Operator{Recode: list})
+		}
+	}
+	return spec
+}
+
+// columnsOf are the names of a sample's columns that can be key variables.
+func (l *linking) columnsOf(ctx context.Context, role string, files []string, recodes []schemas.Recode) ([]string, error) {
+	from := schemas.Source{Path: files}
+	in, err := resolve(from)
+	if err != nil {
+		return nil, inRole(role, err)
+	}
+	source, err := open(ctx, from, in, l.options)
+	if err != nil {
+		return nil, inRole(role, err)
+	}
+	defer source.Close()
+	var names []string
+	for _, f := range source.Schema().Fields() {
+		if reason(source.Schema(), f) == "" {
+			names = append(names, f.Name)
+		}
+	}
+	for _, r := range recodes {
+		if !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	return names, nil
+}
+
+// link counts and links.
+func (l *linking) link(ctx context.Context) (*LinkOutcome, error) {
+	for _, s := range []*linked{l.a, l.b} {
+		if err := s.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	out := &LinkOutcome{People: l.PopulationSize, RecordsA: l.a.table.Records(), RecordsB: l.b.table.Records(), Known: l.Population != nil}
+	for _, v := range l.overlap.Variables {
+		out.Overlap = append(out.Overlap, v.Name)
+	}
+	if l.Population != nil {
+		var err error
+		if l.population, err = countKey(ctx, "population", l.specOf(l.Population, l.overlap, l.RecodeP), l.options); err != nil {
+			return nil, err
+		}
+		out.People = l.population.Records()
+	}
+	for i, n := range []int64{out.RecordsA, out.RecordsB} {
+		if n > out.People {
+			return nil, fmt.Errorf("sample %c has %d records, the population %d: a sample is part of its population", 'A'+i, n, out.People)
+		}
+	}
+	for _, name := range out.Overlap {
+		if slices.Contains(linkColumns, name) {
+			return nil, wrong(fmt.Errorf("the variable %s has the name of a column of the output: recode it to another name", name))
+		}
+	}
+	p, words, err := l.problem()
+	if err != nil {
+		return nil, err
+	}
+	p.People = out.People
+	matches, err := p.Link(ctx)
+	if err != nil {
+		return nil, words.named(err)
+	}
+	out.Unmatched = words.unmatched(l.a.table, l.b.table, len(l.overlap.Variables))
+	return out, l.rank(ctx, out, p, words, matches)
+}
+
+// rank puts the matches in order, finds their records and what is known of them.
+func (l *linking) rank(ctx context.Context, out *LinkOutcome, p *linkage.Problem, words *codebook, matches []linkage.Match) error {
+	policies := policiesOf(l.overlap)
+	classesA, classesB := words.classes(l.a.table, p.Overlap), words.classes(l.b.table, p.Overlap)
+	out.ClassesA, out.ClassesB = int64(len(classesA)), int64(len(classesB))
+	for _, m := range matches {
+		c := LinkedClass{RecordsA: m.A, RecordsB: m.B, Low: m.Low, High: m.High, Mean: m.Mean, Correct: m.Correct}
+		dropped := false
+		for v, code := range m.Codes { // the overlap has the first of the common numbers
+			value := words.category(v, code)
+			dropped = dropped || value == nil && policies[v] == uniques.Drop
+			c.Values = append(c.Values, value)
+		}
+		if dropped {
+			continue
+		}
+		id := codesText(m.Codes)
+		c.classA, c.classB = classesA[id], classesB[id]
+		c.FirstA, c.FirstB = l.a.earliest(c.classA), l.b.earliest(c.classB)
+		out.Classes = append(out.Classes, c)
+		out.Pairs += m.Pairs()
+		out.ExpectedPairs += m.Pairs() * m.Correct
+		if m.Unique() {
+			out.Unique++
+			out.ExpectedUnique += m.Correct
+		}
+	}
+	if l.population != nil {
+		if err := l.know(ctx, out); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(out.Classes, func(x, y LinkedClass) int {
+		if x.Unique() != y.Unique() {
+			if x.Unique() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(y.Correct, x.Correct)
+	})
+	for i := range out.Unique {
+		out.Classes[i].Rank = int64(i + 1)
+		if i > 0 && out.Classes[i].Correct == out.Classes[i-1].Correct {
+			out.Classes[i].Rank = out.Classes[i-1].Rank
+		}
+	}
+	if l.population != nil {
+		var estimated, known []float64
+		for _, c := range out.Classes[:out.Unique] {
+			estimated, known = append(estimated, c.Correct), append(known, 1/float64(c.F))
+			out.KnownUnique += 1 / float64(c.F)
+		}
+		out.RankCorrelation = linkage.RankCorrelation(estimated, known)
+	}
+	return nil
+}
+
+// know looks the people of each class up in the population.
+func (l *linking) know(ctx context.Context, out *LinkOutcome) error {
+	positions := make([]int, len(l.overlap.Variables))
+	for v := range positions {
+		positions[v] = v // the overlap comes first in the samples' keys
+	}
+	margin, err := l.a.table.Margin(positions...)
+	if err != nil {
+		return err
+	}
+	match, err := contingency.Match(ctx, margin, l.population)
+	if err != nil {
+		return err
+	}
+	of := func(t *contingency.Table, class int) string {
+		codes := make([]uint32, len(positions))
+		for v := range codes {
+			codes[v] = t.Code(class, v)
+		}
+		return codesText(codes)
+	}
+	at := make(map[string]int, len(match)) // the margin's class
+	for i := range match {
+		at[of(margin, i)] = i
+	}
+	for i := range out.Classes {
+		c := &out.Classes[i]
+		class := at[of(l.a.table, int(c.classA[0]))]
+		if p := match[class]; p >= 0 {
+			c.F = l.population.Count(int(p))
+		}
+		if c.F < max(c.RecordsA, c.RecordsB) {
+			return fmt.Errorf("the samples have %d and %d records and the population %d people of %s: the samples are not of this population, or the files code their values differently",
+				c.RecordsA, c.RecordsB, c.F, classText(margin, class))
+		}
+	}
+	return nil
+}
+
+// problem puts samples and tables into the engine's words.
+func (l *linking) problem() (*linkage.Problem, *codebook, error) {
+	words := &codebook{}
+	for _, v := range l.overlap.Variables {
+		words.add(v.Name, nil) // the overlap comes first
+	}
+	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
+		words.addTable(t)
+	}
+	for _, t := range l.tables {
+		for v, name := range t.names {
+			words.add(name, t.categories[v])
+		}
+	}
+	p := &linkage.Problem{Tight: l.Bounds == "tight", Convolve: l.Convolve}
+	for v := range words.names {
+		p.Levels = append(p.Levels, len(words.categories[v]))
+	}
+	for v := range l.overlap.Variables {
+		p.Overlap = append(p.Overlap, v)
+	}
+	p.Samples = []linkage.Counts{words.counts(l.a.table), words.counts(l.b.table)}
+	kernel, err := operators.Kernel(&l.Scheme)
+	if err != nil {
+		return nil, nil, wrong(err)
+	}
+	for kind, t := range l.tables {
+		for _, m := range t.margins {
+			table := linkage.Table{Name: m.file, Kernel: kernel, Sample: kind == 2}
+			if kind == 1 {
+				table.Kernel = perturb.None()
+			}
+			table.Counts = words.margin(t, m)
+			p.Tables = append(p.Tables, table)
+		}
+	}
+	return p, words, nil
+}
+
+// margin are the rows of a published margin.
+func (w *codebook) margin(t *releasedTables, m *releasedMargin) linkage.Counts {
+	order := slices.Clone(m.variables)
+	slices.SortFunc(order, func(a, b int) int { return w.variable(t.names[a]) - w.variable(t.names[b]) })
+	var c linkage.Counts
+	for _, v := range order {
+		c.Variables = append(c.Variables, w.variable(t.names[v]))
+		c.Codes = append(c.Codes, nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
+		texts := strings.Split(name, "\x00")
+		for j, v := range order {
+			code := w.codes[c.Variables[j]][texts[slices.Index(m.variables, v)]]
+			c.Codes[j] = append(c.Codes[j], code)
+		}
+		c.Count = append(c.Count, m.rows[name])
+	}
+	return c
+}
+
+// earliest is the first record of some classes.
+func (l *linked) earliest(classes []int64) Place {
+	first := place{math.MaxInt, 0}
+	for _, c := range classes {
+		if comparePlaces(l.first[c], first) < 0 {
+			first = l.first[c]
+		}
+	}
+	return l.place(first)
+}
+
+func (l *linked) place(p place) Place { return Place{l.inputs[p.input], p.row} }

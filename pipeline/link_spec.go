@@ -1,0 +1,147 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/schemas"
+)
+
+// Bounds on the people of a class that link takes.
+var LinkBounds = []string{"naive", "tight"}
+
+// DefaultPairs is the largest number of candidate pairs that are written unless LinkSpec says otherwise.
+const DefaultPairs = 1_000_000
+
+// A LinkSpec asks which records of two samples of one population are the same person.
+type LinkSpec struct {
+	A, B           []string         // files of the two samples
+	Key            *schemas.Key     // the overlap: variables of both; nil: all that both have
+	Missing        string           // of the overlap, where Key does not say: category (default) or drop
+	MissingCodes   []string         // values that count as missing, where Key does not say
+	Bands          []schemas.Recode // recodes for both samples and the population
+	RecodeA        []schemas.Recode // recodes for one of them, before Bands
+	RecodeB        []schemas.Recode
+	RecodeP        []schemas.Recode
+	PopulationSize int64                // N; 0: Population says it
+	Population     []string             // files of the population; none: it is not known
+	Tables         []string             // files of published tables of the population, perturbed by Scheme
+	Exact          []string             // the same, not perturbed
+	Sampled        []string             // files of tables counted from samples of the population
+	Scheme         schemas.Perturbation // of Tables
+	Bounds         string               // one of LinkBounds; "" means naive
+	Convolve       bool                 // published cells that are parts of classes, or sums of several, weigh too
+	Out            string               // file with one row a class of records in both samples (.parquet, .arrow or .csv)
+	Pairs          string               // file with one row a candidate pair, "" for none
+	MostPairs      int64                // the most candidate pairs that are written; 0 means DefaultPairs
+}
+
+// A LinkOutcome is what was found.
+type LinkOutcome struct {
+	Overlap            []string
+	People             int64
+	RecordsA, RecordsB int64
+	ClassesA, ClassesB int64
+	Classes            []LinkedClass // those in both samples: unique matches by rank, then the others
+	Unique             int           // unique matches
+	Pairs              float64       // candidate pairs
+	ExpectedPairs      float64       // of them, expected to be one person each
+	ExpectedUnique     float64       // of the unique matches
+	Unmatched          []Unmatched   // categories that only one sample has
+	Known              bool          // the population is
+	KnownUnique        float64       // sum of 1/F over unique matches
+	RankCorrelation    *float64      // Spearman's, of Correct and 1/F over unique matches; nil if there are too few or all are equal
+}
+
+// A LinkedClass is a class of the overlap with records in both samples.
+type LinkedClass struct {
+	Values             []*string // by overlap variable; nil for missing
+	RecordsA, RecordsB int64
+	Low, High          int64   // bounds on F
+	Mean               float64 // E[F]
+	Correct            float64 // E[1/F]: chance that a record of A and one of B in the class are one person
+	Rank               int64   // among unique matches, equal chances sharing the best; 0 for others
+	F                  int64   // people of the population, 0 if it is not known
+	FirstA, FirstB     Place   // the records of a unique match, the first ones of others
+
+	classA, classB []int64 // of the samples' tables
+}
+
+// Unique tells whether the class is a unique match.
+func (c *LinkedClass) Unique() bool { return c.RecordsA == 1 && c.RecordsB == 1 }
+
+// Pairs is the number of candidate pairs.
+func (c *LinkedClass) Pairs() float64 { return float64(c.RecordsA) * float64(c.RecordsB) }
+
+// A Place is a row of one of the files of a sample.
+type Place struct {
+	Input string
+	Row   int64 // from 0
+}
+
+// Unmatched are categories of a variable that only one sample has.
+type Unmatched struct {
+	Variable           string
+	OnlyA              []string
+	OnlyB              []string
+	RecordsA, RecordsB int64 // with them
+}
+
+// check finds what is wrong before anything is read.
+func (s *LinkSpec) check() error {
+	switch {
+	case s.Population != nil && s.PopulationSize != 0:
+		return wrong(errors.New("the file of the population says how large it is: leave the population size out"))
+	case s.Population == nil && s.PopulationSize < 1:
+		return wrong(errors.New("how large is the population? Give its size (population size), or its file (population)"))
+	case s.Bounds != "" && !slices.Contains(LinkBounds, s.Bounds):
+		return wrong(fmt.Errorf("there are no bounds %q; they are %s", s.Bounds, strings.Join(LinkBounds, " or ")))
+	case s.Scheme.Scheme != "" && s.Scheme.Scheme != "none" && len(s.Tables) == 0:
+		return wrong(errors.New("a scheme says how published tables were perturbed, and there are none: name them (table)"))
+	case s.Convolve && len(s.Tables)+len(s.Exact) == 0:
+		return wrong(errors.New("convolve has published tables weigh, and there are none: name them (table)"))
+	case s.RecodeP != nil && s.Population == nil:
+		return wrong(errors.New("there are recodes for a population whose file is not named"))
+	case s.MostPairs < 0:
+		return wrong(fmt.Errorf("at most %d pairs cannot be written", s.MostPairs))
+	}
+	if s.Key != nil {
+		if err := twoPolicies("linkage", *s.Key); err != nil {
+			return err
+		}
+	}
+	all := &inputs{}
+	for _, list := range slices.Concat([][]string{s.A, s.B, s.Population}, [][]string{s.Tables, s.Exact, s.Sampled}) {
+		if list == nil {
+			continue
+		}
+		if slices.Contains(list, "-") {
+			return wrong(errors.New("samples and tables are files; standard input cannot be linked"))
+		}
+		in, err := resolve(schemas.Source{Path: list})
+		if err != nil {
+			return err
+		}
+		all.paths = append(all.paths, in.paths...)
+	}
+	if err := all.check("any"); err != nil {
+		return err
+	}
+	for _, path := range []string{s.Out, s.Pairs} {
+		if path == "" {
+			continue
+		}
+		if kindOf(path) == "" {
+			return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", path))
+		}
+		if err := writable([]string{path}, all, nil); err != nil {
+			return err
+		}
+	}
+	if s.Pairs != "" && s.Pairs == s.Out {
+		return wrong(fmt.Errorf("the matches and the pairs would both be written to %s", s.Out))
+	}
+	return nil
+}

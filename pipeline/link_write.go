@@ -1,0 +1,191 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// write writes the matches, and the candidate pairs.
+func (l *linking) write(ctx context.Context, out *LinkOutcome) error {
+	var pairs *pairTable
+	if l.Pairs != "" {
+		most := l.MostPairs
+		if most == 0 {
+			most = DefaultPairs
+		}
+		if out.Pairs > float64(most) {
+			return fmt.Errorf("there are %.0f candidate pairs, more than the %d that may be written: raise the limit, or link by more variables", out.Pairs, most)
+		}
+		var err error
+		if pairs, err = l.pairs(ctx, out); err != nil {
+			return err
+		}
+	}
+	if l.Out != "" {
+		if err := writeRecord(ctx, l.Out, linkTable{out}, l.options); err != nil {
+			return err
+		}
+	}
+	if pairs == nil {
+		return nil
+	}
+	return writeRecord(ctx, l.Pairs, pairs, l.options)
+}
+
+// A columns builds a record column by column.
+type columns struct {
+	mem    memory.Allocator
+	fields []arrow.Field
+	arrays []arrow.Array
+	rows   int
+}
+
+func (c *columns) add(name string, b array.Builder, nullable bool) {
+	defer b.Release()
+	c.fields = append(c.fields, arrow.Field{Name: name, Type: b.Type(), Nullable: nullable})
+	c.arrays = append(c.arrays, b.NewArray())
+}
+
+// text appends a column of text; nil is null.
+func (c *columns) text(name string, value func(i int) *string) {
+	b := array.NewStringBuilder(c.mem)
+	for i := range c.rows {
+		if s := value(i); s == nil {
+			b.AppendNull()
+		} else {
+			b.Append(*s)
+		}
+	}
+	c.add(name, b, true)
+}
+
+// whole appends a column of whole numbers; ok is false for null.
+func (c *columns) whole(name string, value func(i int) (n int64, ok bool)) {
+	b := array.NewInt64Builder(c.mem)
+	for i := range c.rows {
+		if n, ok := value(i); ok {
+			b.Append(n)
+		} else {
+			b.AppendNull()
+		}
+	}
+	c.add(name, b, true)
+}
+
+// number appends a column of numbers.
+func (c *columns) number(name string, value func(i int) float64) {
+	b := array.NewFloat64Builder(c.mem)
+	for i := range c.rows {
+		b.Append(value(i))
+	}
+	c.add(name, b, false)
+}
+
+func (c *columns) record() arrow.Record {
+	defer func() {
+		for _, a := range c.arrays {
+			a.Release()
+		}
+	}()
+	return array.NewRecord(arrow.NewSchema(c.fields, nil), c.arrays, int64(c.rows))
+}
+
+// linkColumns are the columns of the file of matches besides the overlap's variables.
+var linkColumns = []string{"records_a", "records_b", "file_a", "row_a", "file_b", "row_b", "rank", "lower", "upper", "expected_frequency", "correct_match",
+	"candidate_pairs", "expected_pairs", "population_frequency"}
+
+// linkTable is an outcome as a table: a row for each class.
+type linkTable struct{ out *LinkOutcome }
+
+// Tables is operators.Tabled's.
+func (t linkTable) Tables(mem memory.Allocator) arrow.Record {
+	list := t.out.Classes
+	c := &columns{mem: mem, rows: len(list)}
+	for v, name := range t.out.Overlap {
+		c.text(name, func(i int) *string { return list[i].Values[v] })
+	}
+	c.whole("records_a", func(i int) (int64, bool) { return list[i].RecordsA, true })
+	c.whole("records_b", func(i int) (int64, bool) { return list[i].RecordsB, true })
+	for _, s := range []struct {
+		name  string
+		place func(c *LinkedClass) *Place
+	}{{"a", func(c *LinkedClass) *Place { return &c.FirstA }}, {"b", func(c *LinkedClass) *Place { return &c.FirstB }}} {
+		c.text("file_"+s.name, func(i int) *string { return &s.place(&list[i]).Input })
+		c.whole("row_"+s.name, func(i int) (int64, bool) { return s.place(&list[i]).Row, true })
+	}
+	c.whole("rank", func(i int) (int64, bool) { return list[i].Rank, list[i].Unique() })
+	c.whole("lower", func(i int) (int64, bool) { return list[i].Low, true })
+	c.whole("upper", func(i int) (int64, bool) { return list[i].High, true })
+	c.number("expected_frequency", func(i int) float64 { return list[i].Mean })
+	c.number("correct_match", func(i int) float64 { return list[i].Correct })
+	c.number("candidate_pairs", func(i int) float64 { return list[i].Pairs() })
+	c.number("expected_pairs", func(i int) float64 { return list[i].Pairs() * list[i].Correct })
+	if t.out.Known {
+		c.whole("population_frequency", func(i int) (int64, bool) { return list[i].F, true })
+	}
+	return c.record()
+}
+
+// A pairTable has the candidate pairs.
+type pairTable struct {
+	rows []pair
+}
+
+type pair struct {
+	a, b    Place
+	class   int64
+	correct float64
+}
+
+// pairs finds the records of all matched classes, and pairs them.
+func (l *linking) pairs(ctx context.Context, out *LinkOutcome) (*pairTable, error) {
+	var found [2]map[int64][]place
+	for i, s := range []*linked{l.a, l.b} {
+		wanted := map[int64]bool{}
+		for _, c := range out.Classes {
+			for _, class := range [][]int64{c.classA, c.classB}[i] {
+				wanted[class] = true
+			}
+		}
+		var err error
+		if found[i], err = s.records(ctx, wanted); err != nil {
+			return nil, err
+		}
+	}
+	t := &pairTable{}
+	for number, c := range out.Classes {
+		for _, a := range together(found[0], c.classA) {
+			for _, b := range together(found[1], c.classB) {
+				t.rows = append(t.rows, pair{l.a.place(a), l.b.place(b), int64(number), c.Correct})
+			}
+		}
+	}
+	return t, nil
+}
+
+// together are the records of several classes, in order.
+func together(found map[int64][]place, classes []int64) []place {
+	var list []place
+	for _, c := range classes {
+		list = append(list, found[c]...)
+	}
+	slices.SortFunc(list, comparePlaces)
+	return list
+}
+
+// Tables is operators.Tabled's: where the two records are, the row of their class in the file of matches, and the chance.
+func (t *pairTable) Tables(mem memory.Allocator) arrow.Record {
+	c := &columns{mem: mem, rows: len(t.rows)}
+	c.text("file_a", func(i int) *string { return &t.rows[i].a.Input })
+	c.whole("row_a", func(i int) (int64, bool) { return t.rows[i].a.Row, true })
+	c.text("file_b", func(i int) *string { return &t.rows[i].b.Input })
+	c.whole("row_b", func(i int) (int64, bool) { return t.rows[i].b.Row, true })
+	c.whole("class", func(i int) (int64, bool) { return t.rows[i].class, true })
+	c.number("correct_match", func(i int) float64 { return t.rows[i].correct })
+	return c.record()
+}
