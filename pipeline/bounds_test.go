@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,7 @@ func TestBoundsRefuses(t *testing.T) {
 		want  string
 	}{
 		"margins disagree": {map[string]string{"a.csv": "A,count\n1,4\n2,5\n", "b.csv": "B,count\nx,3\ny,7\n"}, BoundsSpec{Tables: []string{"a.csv", "b.csv"}}, "margins b.csv [B] and a.csv [A] disagree"},
-		"twice":            {map[string]string{"a.csv": "A,count\n1,4\n1,5\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "has the cell [1] twice"},
+		"twice":            {map[string]string{"a.csv": "A,count\n1,4\n1,5\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "has [A = 1] twice"},
 		"negative":         {map[string]string{"a.csv": "A,count\n1,-4\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "no whole number of at least 0"},
 		"no counts":        {map[string]string{"a.csv": "A,n\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "no column of counts"},
 		"not rounded":      {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}}, "never publishes a count of 4"},
@@ -77,4 +78,49 @@ func TestBoundsRefuses(t *testing.T) {
 			require.Equal(t, before, listing(t), "nothing is written")
 		})
 	}
+}
+
+// Rounded margins and one that was not.
+func TestBoundsOfMixedSchemes(t *testing.T) {
+	inFolder(t, map[string]string{"a.csv": "A,value\n1,3\n2,6\n", "n.csv": "count\n10\n", "v.csv": "A,value\n1,4\n2,6\n"})
+	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"a.csv"}, Exact: []string{"n.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, Options{})
+	require.NoError(t, err)
+	require.Empty(t, o.Warnings)
+	require.Equal(t, "A,lower,upper,exact\n1,3,4,false\n2,6,7,false\n", read(t, "b.csv"))
+	o, err = Bounds(t.Context(), BoundsSpec{Tables: []string{"v.csv"}, Exact: []string{"n.csv"}, Out: "b.csv"}, Options{})
+	require.NoError(t, err)
+	require.Len(t, o.Warnings, 1, "perturbed counts taken as exact")
+	o, err = Bounds(t.Context(), BoundsSpec{Exact: []string{"v.csv"}, Out: "b.csv"}, Options{})
+	require.NoError(t, err)
+	require.Empty(t, o.Warnings)
+}
+
+// A missing value is a category of its own, beside one that is called missing.
+func TestBoundsOfMissing(t *testing.T) {
+	inFolder(t, map[string]string{"d.csv": "k\nmissing\nNA\nx\n"})
+	_, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"d.csv"}}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+		Cells: []schemas.KeyVariable{{Name: "k", MissingCodes: []string{"NA"}}}, Path: "t.parquet"}}}}, Options{})
+	require.NoError(t, err)
+	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"t.parquet"}, Out: "b.parquet"}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 3, o.Cells)
+	require.Equal(t, 3, o.Known)
+}
+
+// Two margins of sixty categories: all bounds, and at once.
+func TestBoundsOfLargeTable(t *testing.T) {
+	text := map[string]string{}
+	for _, v := range []string{"A", "B"} {
+		lines := v + ",count\n"
+		for i := range 60 {
+			lines += fmt.Sprintf("%d,%d\n", i, i%7+1)
+		}
+		text[v+".csv"] = lines
+	}
+	inFolder(t, text)
+	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"A.csv", "B.csv"}, Method: "sharp", Out: "b.parquet"}, Options{})
+	require.NoError(t, err)
+	require.True(t, o.Sharp)
+	require.Zero(t, o.Unbounded)
+	require.Positive(t, o.Width)
 }

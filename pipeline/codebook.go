@@ -10,8 +10,8 @@ import (
 	"microrisk/engine/linkage"
 )
 
-// missingCategory is what a missing value is called in published tables.
-const missingCategory = "missing"
+// missingCategory stands for a missing value among the categories of published tables.
+const missingCategory = "\x01"
 
 // A codebook gives the categories of variables of several tables common codes: the categories of all of them, by their labels.
 type codebook struct {
@@ -166,7 +166,11 @@ func (w *codebook) named(err error) error {
 	}
 	words := make([]string, len(bad.Codes))
 	for v, code := range bad.Codes {
-		words[v] = w.names[v] + " = " + w.categories[v][code]
+		value := "missing"
+		if c := w.category(v, code); c != nil {
+			value = *c
+		}
+		words[v] = w.names[v] + " = " + value
 	}
 	return errors.New(bad.Text(strings.Join(words, ", ")))
 }

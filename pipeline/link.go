@@ -86,10 +86,17 @@ func (l *linking) open(ctx context.Context) error {
 	if l.overlap.MissingCodes == nil {
 		l.overlap.MissingCodes = l.MissingCodes
 	}
-	for _, list := range [][]string{l.Tables, l.Exact, l.Sampled} {
-		t := &releasedTables{}
+	kernel, err := operators.Kernel(&l.Scheme)
+	if err != nil {
+		return wrong(err)
+	}
+	for i, list := range [][]string{l.Tables, l.Exact, l.Sampled} {
+		if i > 0 {
+			kernel = perturb.None()
+		}
+		t := &releasedTables{stated: true}
 		for _, path := range list {
-			if err := t.read(ctx, path, l.options); err != nil {
+			if err := t.read(ctx, path, kernel, l.options); err != nil {
 				return err
 			}
 		}
@@ -109,7 +116,6 @@ func (l *linking) open(ctx context.Context) error {
 		}
 		return openLinked(ctx, role, l.specOf(files, key, recodes), l.options)
 	}
-	var err error
 	if l.a, err = open("sample A", l.A, l.RecodeA, columns[0]); err != nil {
 		return err
 	}
@@ -181,10 +187,7 @@ func (l *linking) link(ctx context.Context) (*LinkOutcome, error) {
 			return nil, wrong(fmt.Errorf("the variable %s has the name of a column of the output: recode it to another name", name))
 		}
 	}
-	p, words, err := l.problem()
-	if err != nil {
-		return nil, err
-	}
+	p, words := l.problem()
 	p.People = out.People
 	matches, err := p.Link(ctx)
 	if err != nil {
@@ -292,7 +295,7 @@ func (l *linking) know(ctx context.Context, out *LinkOutcome) error {
 }
 
 // problem puts samples and tables into the engine's words.
-func (l *linking) problem() (*linkage.Problem, *codebook, error) {
+func (l *linking) problem() (*linkage.Problem, *codebook) {
 	words := &codebook{}
 	for _, v := range l.overlap.Variables {
 		words.add(v.Name, nil) // the overlap comes first
@@ -313,21 +316,12 @@ func (l *linking) problem() (*linkage.Problem, *codebook, error) {
 		p.Overlap = append(p.Overlap, v)
 	}
 	p.Samples = []linkage.Counts{words.counts(l.a.table), words.counts(l.b.table)}
-	kernel, err := operators.Kernel(&l.Scheme)
-	if err != nil {
-		return nil, nil, wrong(err)
-	}
 	for kind, t := range l.tables {
 		for _, m := range t.margins {
-			table := linkage.Table{Name: m.file, Kernel: kernel, Sample: kind == 2}
-			if kind == 1 {
-				table.Kernel = perturb.None()
-			}
-			table.Counts = words.margin(t, m)
-			p.Tables = append(p.Tables, table)
+			p.Tables = append(p.Tables, linkage.Table{Name: m.file, Kernel: m.kernel, Sample: kind == 2, Counts: words.margin(t, m)})
 		}
 	}
-	return p, words, nil
+	return p, words
 }
 
 // margin are the rows of a published margin.

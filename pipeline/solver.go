@@ -26,11 +26,11 @@ func solverOf(asked, tempDir string) (program.Solver, string, error) {
 		if err != nil {
 			return nil, "", wrong(fmt.Errorf("the solver %s is not on the PATH; install it, or take --solver embedded", asked))
 		}
-		return &processSolver{asked, path, tempDir, kinds[asked]}, asked, nil
+		return &processSolver{kind: asked, path: path, tempDir: tempDir, read: kinds[asked]}, asked, nil
 	case "", "auto":
 		for _, kind := range []string{"cbc", "glpsol"} {
 			if path, err := exec.LookPath(kind); err == nil {
-				return &processSolver{kind, path, tempDir, kinds[kind]}, kind, nil
+				return &processSolver{kind: kind, path: path, tempDir: tempDir, read: kinds[kind]}, kind, nil
 			}
 		}
 		return nil, "embedded", nil
@@ -42,6 +42,7 @@ func solverOf(asked, tempDir string) (program.Solver, string, error) {
 type processSolver struct {
 	kind, path, tempDir string
 	read                func(io.Reader, *program.Model) (*program.Solution, error)
+	failed              error // the first failure; calls come one after the other
 }
 
 // Solve is a program.Solver's. The files are gone when it returns.
@@ -69,13 +70,28 @@ func (s *processSolver) Solve(ctx context.Context, m *program.Model) (*program.S
 	}
 	c := exec.CommandContext(ctx, s.path, args...)
 	c.Dir = dir
-	if err := c.Run(); err != nil && ctx.Err() != nil {
+	inGroup(c)
+	failed := c.Run()
+	if failed != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // else the result tells what came of it
 	}
 	out, err := os.Open(result)
 	if err != nil {
-		return nil, fmt.Errorf("%s wrote no result", s.kind)
+		return nil, s.fail("%s wrote no result (%v)", s.path, failed)
 	}
 	defer out.Close()
-	return s.read(out, m)
+	solution, err := s.read(out, m)
+	if err != nil {
+		return nil, s.fail("the result of %s cannot be read: %w", s.path, err)
+	}
+	return solution, nil
+}
+
+// fail remembers the first failure.
+func (s *processSolver) fail(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if s.failed == nil {
+		s.failed = err
+	}
+	return err
 }

@@ -1,10 +1,15 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,4 +89,28 @@ func allTwoWay(r *rand.Rand, n int) *bounds.Release {
 		release.Margins = append(release.Margins, bounds.Exact("", pair[:], counts))
 	}
 	return release
+}
+
+// A solver that fails is told of, and what it started ends with it.
+func TestFailingSolver(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	m := &program.Model{}
+	m.AddColumn("x", 0, 1, 1, true)
+	script := filepath.Join(dir, "cbc")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nexit 3\n"), 0o700))
+	solver, _, err := solverOf("cbc", dir)
+	require.NoError(t, err)
+	_, err = solver.Solve(t.Context(), m)
+	require.ErrorContains(t, err, "exit status 3")
+	require.ErrorIs(t, solver.(*processSolver).failed, err)
+
+	pid := filepath.Join(dir, "pid")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nsleep 1000 &\necho $! > "+pid+"\nwait\n"), 0o700))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = solver.Solve(ctx, m)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	child := strings.TrimSpace(read(t, pid))
+	require.Eventually(t, func() bool { return exec.Command("kill", "-0", child).Run() != nil }, 5*time.Second, 20*time.Millisecond)
 }

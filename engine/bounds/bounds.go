@@ -15,6 +15,7 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -147,26 +148,23 @@ func (r *Release) title(margin int) string {
 }
 
 // place names a cell of a margin in messages.
-func (r *Release) place(margin, cell int) string {
-	m := &r.Margins[margin]
-	if len(m.Variables) == 0 {
-		return "the total"
+func (r *Release) place(margin, cell int) string { return r.named(r.infeasible(margin, cell, 0, 0)) }
+
+// named names the place of an error.
+func (r *Release) named(e *InfeasibleError) string {
+	var words []string
+	for k, v := range e.Variables {
+		words = append(words, fmt.Sprintf("%s = %d", r.variable(v), e.Cell[k]))
 	}
-	var b strings.Builder
-	for k, at := range coordinates(cell, r.shape(m)) {
-		if k > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%s = %d", r.variable(m.Variables[k]), at)
-	}
-	return b.String()
+	return cmp.Or(strings.Join(words, ", "), "the total")
 }
 
 // An InfeasibleError says that no table of counts has the released margins.
 type InfeasibleError struct {
-	Margin int   // the margin whose constraint breaks, in the order of the release; -1 if it takes several to see it
-	Cell   []int // its cell: a category for each of its variables
-	text   string
+	Margin int // the margin whose constraint breaks, in the order of the release; -1 if it takes several to see it
+	// Where: some variables of the margin, and a category of each; none for the grand total.
+	Variables, Cell []int
+	text            string
 }
 
 // Error says which margin and cell break, and how.
@@ -174,9 +172,8 @@ func (e *InfeasibleError) Error() string { return e.text }
 
 // infeasible makes the error for a cell of a margin that would have to be at least low and at most high.
 func (r *Release) infeasible(margin, cell int, low, high int64) *InfeasibleError {
-	return &InfeasibleError{
-		Margin: margin, Cell: coordinates(cell, r.shape(&r.Margins[margin])),
-		text: fmt.Sprintf("no table has these margins: margin %s, %s: by the others it would be at least %d and at most %d",
-			r.title(margin), r.place(margin, cell), low, high),
-	}
+	m := &r.Margins[margin]
+	e := &InfeasibleError{Margin: margin, Variables: m.Variables, Cell: coordinates(cell, r.shape(m))}
+	e.text = fmt.Sprintf("no table has these margins: margin %s, %s: by the others it would be at least %d and at most %d", r.title(margin), r.named(e), low, high)
+	return e
 }

@@ -157,8 +157,15 @@ func (r *Release) agreeing(i, j int) error {
 			continue
 		}
 		e := r.infeasible(i, first[at], l, h)
-		e.text = fmt.Sprintf("margins %s and %s disagree: where the first has %s, its sum over what they have in common is %s, the second's %s",
-			r.title(i), r.title(j), r.place(i, first[at]), span(low, highI[at]), span(lowJ[at], highJ[at]))
+		whole := e.Variables
+		e.Variables, e.Cell = nil, nil
+		for k, c := range coordinates(first[at], r.shape(&r.Margins[i])) {
+			if common[whole[k]] != nil {
+				e.Variables, e.Cell = append(e.Variables, whole[k]), append(e.Cell, c)
+			}
+		}
+		e.text = fmt.Sprintf("margins %s and %s disagree: of %s, which both have, the first has %s, the second %s",
+			r.title(i), r.title(j), r.named(e), span(low, highI[at]), span(lowJ[at], highJ[at]))
 		return e
 	}
 	return nil

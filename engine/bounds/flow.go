@@ -286,6 +286,11 @@ func (f *flow) bounds(ctx context.Context) (*Bounds, error) {
 	for c := range b.High {
 		b.High[c] = infinite
 	}
+	for _, w := range f.sys.rows { // what is not reached within the limits keeps these
+		for _, c := range w.cells {
+			b.High[c] = min(b.High[c], w.high)
+		}
+	}
 	out, i := f.feasible(ctx)
 	if out == broken {
 		w, a := f.sys.rows[i], f.rowArc[i]

@@ -135,7 +135,7 @@ func (p *part) bounds(ctx context.Context, o Options) (*Bounds, error) {
 		b, err := Of(ctx, sub, o)
 		var none *InfeasibleError
 		if errors.As(err, &none) && none.Margin >= 0 {
-			return nil, p.located(none, sub, origin)
+			return nil, p.located(none, origin)
 		}
 		return b, err
 	}
@@ -151,15 +151,11 @@ func (p *part) bounds(ctx context.Context, o Options) (*Bounds, error) {
 }
 
 // located names the margin of the whole release, and a cell of it.
-func (p *part) located(e *InfeasibleError, sub *Release, origin []int) *InfeasibleError {
-	at := map[int]int{}
+func (p *part) located(e *InfeasibleError, origin []int) *InfeasibleError {
 	variables := slices.Collect(p.variables.Vertices())
-	for k, v := range sub.Margins[e.Margin].Variables {
-		at[variables[v]] = e.Cell[k]
-	}
-	out := &InfeasibleError{Margin: origin[e.Margin], text: e.text}
-	for _, v := range p.r.Margins[out.Margin].Variables {
-		out.Cell = append(out.Cell, at[v])
+	out := &InfeasibleError{Margin: origin[e.Margin], Cell: e.Cell, text: e.text}
+	for _, v := range e.Variables {
+		out.Variables = append(out.Variables, variables[v])
 	}
 	return out
 }

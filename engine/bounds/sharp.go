@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"context"
+	"math"
 	"slices"
 )
 
@@ -26,7 +27,9 @@ func sharpest(ctx context.Context, sys *system, o Options) (*Bounds, error) {
 	inner, cancel := o.within(ctx)
 	defer cancel()
 	if f, ok := newFlow(sys); ok {
-		f.limit = o.steps()
+		if f.limit = o.steps(); o.Steps == 0 && !o.Deadline.IsZero() {
+			f.limit = math.MaxInt64 // the deadline ends it
+		}
 		b, err := f.bounds(inner)
 		if err == nil {
 			err = ctx.Err()

@@ -15,20 +15,23 @@ func (c *console) boundsCommand() *cli.Command {
 		Name:      "bounds",
 		Usage:     "find the counts that released tables leave possible in each cell",
 		ArgsUsage: "TABLE...",
-		UsageText: "microrisk bounds TABLE... [--scheme conventional --base 3] [--out FILE]",
+		UsageText: "microrisk bounds TABLE... [--scheme conventional --base 3] [--exact TABLE] [--out FILE]",
 		Description: `A TABLE is a .parquet, .arrow or .csv file with one row a published cell: columns
 of variables, and one of counts named published, value or count. Total in a
 variable's column is a margin, an absent row is empty, and a table may leave
 variables out. For every combination of the categories of all tables the output
-has lower, upper, and exact where the two are equal.`,
+has lower, upper, and exact where the two are equal; upper is null where there
+is no limit. All tables together may have a million combinations: areas within
+areas are best bounded one by one.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "method", Usage: "auto (the best that can be afforded), shuttle, sharp or frechet", Value: "auto"},
 			&cli.StringFlag{Name: "deadline", Usage: "stop after this `TIME`, such as 30s, with the bounds found so far"},
 			&cli.StringFlag{Name: "solver", Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol", Value: "auto"},
+			&cli.StringSliceFlag{Name: "exact", Usage: "`TABLE` that was not perturbed, beside those that --scheme was used on; may be repeated"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
 		}, withoutSecret(perturbationFlags(""))...),
 		Action: func(ctx *cli.Context) error {
-			if ctx.Args().Len() == 0 {
+			if ctx.Args().Len() == 0 && len(ctx.StringSlice("exact")) == 0 {
 				return usage("name the released tables: microrisk bounds TABLE ...")
 			}
 			p, err := perturbationOf(ctx)
@@ -48,7 +51,7 @@ has lower, upper, and exact where the two are equal.`,
 					return usage("--deadline is %v; it must be above 0", deadline)
 				}
 			}
-			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
+			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Exact: ctx.StringSlice("exact"), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
 			outcome, err := pipeline.Bounds(ctx.Context, s, o)
 			c.finish()
 			if err != nil || c.quiet {
@@ -67,15 +70,24 @@ func boundsText(o *pipeline.BoundsOutcome, path string) string {
 	if !o.Sharp {
 		found = o.Method + ", perhaps not the tightest bounds"
 	}
+	width := "-"
+	if o.Unbounded < o.Cells {
+		width = figure(o.Width)
+	}
 	rows := [][]cell{
-		{left("released tables"), right(count(int64(o.Margins))), left("margins counted")},
+		{left("released tables"), right(count(int64(o.Margins))), left("each margin for itself")},
+		{left("  perturbed by"), right(""), left(shorten(o.Scheme, 45))},
 		{left("cells"), right(count(int64(o.Cells))), left(shorten(printable(strings.Join(o.Variables, " x ")), 50))},
 		{left("  known exactly"), right(count(int64(o.Known))), left(partOf(int64(o.Known), int64(o.Cells)) + " of the cells")},
 		{left("  known to be empty"), right(count(int64(o.Zeros)))},
-		{left("  mean width"), right(figure(o.Width)), left(found)},
+		{left("  mean width"), right(width), left(found)},
 	}
 	if o.Unbounded > 0 {
 		rows = append(rows, []cell{left("  without upper bound"), right(count(int64(o.Unbounded)))})
 	}
-	return table("  ", rows) + "\nwritten to " + printable(path) + "\n"
+	text := ""
+	for _, w := range o.Warnings {
+		text += "\nwarning: " + printable(w) + "\n"
+	}
+	return table("  ", rows) + text + "\nwritten to " + printable(path) + "\n"
 }

@@ -1,0 +1,254 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/bounds"
+	"microrisk/engine/perturb"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// releasedTables are what was read: the variables in the order they were met, and rows of each margin.
+type releasedTables struct {
+	names      []string
+	categories [][]string
+	seen       []map[string]bool // the categories, to find them
+	margins    []*releasedMargin
+	stated     bool // how counts were perturbed, even if they were not
+	warnings   []string
+}
+
+// A releasedMargin is a table over some variables.
+type releasedMargin struct {
+	file      string
+	variables []int // ascending
+	rows      map[string]int64
+	kernel    perturb.Kernel
+}
+
+// variable is the position of a variable.
+func (t *releasedTables) variable(name string) int {
+	if v := slices.Index(t.names, name); v >= 0 {
+		return v
+	}
+	t.names, t.categories, t.seen = append(t.names, name), append(t.categories, nil), append(t.seen, map[string]bool{})
+	return len(t.names) - 1
+}
+
+// read reads a file.
+func (t *releasedTables) read(ctx context.Context, path string, kernel perturb.Kernel, o Options) error {
+	from := schemas.Source{Path: []string{path}}
+	in, err := resolve(from)
+	if err != nil {
+		return err
+	}
+	source, err := open(ctx, from, in, o)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	var columns []int // of variables
+	var of []int      // their positions among all variables
+	count, named := -1, ""
+	for _, name := range operators.CountColumns {
+		i := source.Schema().FieldIndices(name)
+		switch {
+		case len(i) > 0 && count >= 0:
+			return wrong(fmt.Errorf("%s has the columns %s and %s: which has the counts? Leave one out, or rename a variable", path, named, name))
+		case len(i) > 0:
+			count, named = i[0], name
+		}
+	}
+	if named == "value" && !t.stated && kernel.Name() == perturb.None().Name() {
+		t.warnings = append(t.warnings, path+" has the column value, as of perturbed counts, and they were taken as exact: say how they were perturbed (scheme), or name the column count")
+	}
+	if count < 0 {
+		return wrong(fmt.Errorf("%s has no column of counts; name it %s", path, strings.Join(operators.CountColumns, ", ")))
+	}
+	for i, f := range source.Schema().Fields() {
+		if i == count {
+			continue
+		}
+		if slices.Contains([]string{"lower", "upper", "exact"}, f.Name) {
+			return wrong(fmt.Errorf("%s: the variable %s has the name of a column of the output; rename it", path, f.Name))
+		}
+		if !operators.HasEquality(f.Type) {
+			return wrong(fmt.Errorf("%s: the column %q is of type %s; the columns besides the counts are variables of the table", path, f.Name, typeName(f.Type)))
+		}
+		columns, of = append(columns, i), append(of, t.variable(f.Name))
+	}
+	chain, err := operators.NewChain(source.Schema())
+	if err != nil {
+		return err
+	}
+	byMargin := map[string]*releasedMargin{}
+	_, err = chain.Run(ctx, source, &operators.Emit{To: func(_ int, r arrow.Record) error {
+		for row := range int(r.NumRows()) {
+			if err := t.add(path, kernel, r, row, columns, of, count, byMargin); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, operators.Options{Workers: 1})
+	if err == nil && len(byMargin) == 0 {
+		return wrong(fmt.Errorf("%s has no rows", path))
+	}
+	return err
+}
+
+// add takes a row.
+func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record, row int, columns, of []int, count int, byMargin map[string]*releasedMargin) error {
+	texts := map[int]string{}
+	var variables []int
+	for k, c := range columns {
+		text := missingCategory
+		if a := r.Column(c); !a.IsNull(row) {
+			text = operators.Text(a, row)
+		}
+		if text == operators.TotalCode {
+			continue
+		}
+		texts[of[k]] = text
+		variables = append(variables, of[k])
+	}
+	slices.Sort(variables)
+	var key []string
+	for _, v := range variables {
+		key = append(key, texts[v])
+		if !t.seen[v][texts[v]] {
+			t.seen[v][texts[v]] = true
+			t.categories[v] = append(t.categories[v], texts[v])
+		}
+	}
+	n, ok := operators.Integer(r.Column(count), row)
+	if !ok || n < 0 {
+		return wrong(fmt.Errorf("%s: the count of %s is no whole number of at least 0", path, t.place(variables, key)))
+	}
+	id := fmt.Sprint(variables)
+	m := byMargin[id]
+	if m == nil {
+		m = &releasedMargin{file: path, kernel: kernel, variables: variables, rows: map[string]int64{}}
+		byMargin[id] = m
+		t.margins = append(t.margins, m)
+	}
+	name := strings.Join(key, "\x00")
+	if _, twice := m.rows[name]; twice {
+		return wrong(fmt.Errorf("%s has %s twice", path, t.place(variables, key)))
+	}
+	m.rows[name] = n
+	return nil
+}
+
+// place names a cell in messages.
+func (t *releasedTables) place(variables []int, texts []string) string {
+	words := make([]string, len(variables))
+	for k, v := range variables {
+		words[k] = t.names[v] + " = " + cmp.Or(strings.ReplaceAll(texts[k], missingCategory, "missing"), `""`)
+	}
+	if len(words) == 0 {
+		return "the total"
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// mostBounded is how many cells of the base table are bounded.
+const mostBounded = 1 << 20
+
+// release is what was read as the engine wants it.
+func (t *releasedTables) release() (*bounds.Release, error) {
+	r := &bounds.Release{Names: t.names}
+	cells := 1
+	for v, list := range t.categories {
+		if len(list) == 0 {
+			return nil, wrong(fmt.Errorf("no table has a category of %s besides %s", t.names[v], operators.TotalCode))
+		}
+		sortCategories(list)
+		r.Levels = append(r.Levels, len(list))
+		if cells *= len(list); cells > mostBounded {
+			return nil, wrong(fmt.Errorf("the tables have more than %d combinations of categories; take fewer variables", mostBounded))
+		}
+	}
+	for _, m := range t.margins {
+		out := bounds.Margin{Name: m.file, Variables: m.variables}
+		if len(m.variables) == 0 {
+			out.Name += " [" + operators.TotalCode + "]"
+		}
+		size := 1
+		for _, v := range m.variables {
+			out.Name += " [" + t.names[v] + "]"
+			size *= len(t.categories[v])
+		}
+		out.Low, out.High = make([]int64, size), make([]int64, size)
+		key := make([]string, len(m.variables))
+		for cell := range size {
+			rest := cell
+			for j := len(m.variables) - 1; j >= 0; j-- {
+				list := t.categories[m.variables[j]]
+				key[j] = list[rest%len(list)]
+				rest /= len(list)
+			}
+			j := m.rows[strings.Join(key, "\x00")] // an absent row means empty
+			low, high, ok := m.kernel.Bounds(j)
+			if !ok {
+				return nil, wrong(fmt.Errorf("%s: %s never publishes a count of %d, as of %s", m.file, m.kernel.Name(), j, t.place(m.variables, key)))
+			}
+			out.Low[cell], out.High[cell] = low, high
+		}
+		r.Margins = append(r.Margins, out)
+	}
+	return r, nil
+}
+
+// inCodes names the cell that an error is about by its categories, where the engine has their numbers.
+func (t *releasedTables) inCodes(r *bounds.Release, err error) error {
+	var bad *bounds.InfeasibleError
+	if !errors.As(err, &bad) || bad.Margin < 0 || len(bad.Cell) == 0 {
+		return err
+	}
+	var numbers, codes []string
+	for k, v := range bad.Variables {
+		numbers = append(numbers, fmt.Sprintf("%s = %d", t.names[v], bad.Cell[k]))
+		codes = append(codes, fmt.Sprintf("%s = %s", t.names[v], strings.ReplaceAll(t.categories[v][bad.Cell[k]], missingCategory, "missing")))
+	}
+	text := strings.Replace(err.Error(), strings.Join(numbers, ", "), strings.Join(codes, ", "), 1)
+	if t.absent(r) {
+		text += " (a cell without a row was taken as 0: were the tables published in full?)"
+	}
+	return errors.New(text)
+}
+
+// sortCategories sorts whole numbers by value, before texts by their bytes.
+func sortCategories(list []string) {
+	slices.SortFunc(list, func(a, b string) int {
+		x, errX := strconv.ParseInt(a, 10, 64)
+		y, errY := strconv.ParseInt(b, 10, 64)
+		switch {
+		case errX == nil && errY == nil:
+			return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+		case errX == nil:
+			return -1
+		case errY == nil:
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// absent tells whether a margin has cells without a row.
+func (t *releasedTables) absent(r *bounds.Release) bool {
+	for i, m := range t.margins {
+		if len(m.rows) < len(r.Margins[i].Low) {
+			return true
+		}
+	}
+	return false
+}
