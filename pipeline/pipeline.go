@@ -231,6 +231,15 @@ func operatorsOf(s *schemas.Spec, with *companions) []operators.Operator {
 		if o.MC3 != nil {
 			list = append(list, operators.MC3{Config: *o.MC3, Key: key, Sampling: s.Sampling, Shared: i == shared, Model: with.models[o.MC3.ModelIn]})
 		}
+		if o.KAnonymity != nil {
+			list = append(list, operators.KAnonymity{Config: *o.KAnonymity, Key: key, Shared: i == shared})
+		}
+		if o.LDiversity != nil {
+			list = append(list, operators.LDiversity{Config: *o.LDiversity, Key: key, Shared: i == shared})
+		}
+		if o.Individual != nil {
+			list = append(list, operators.Individual{Config: *o.Individual, Key: key, Sampling: s.Sampling, Shared: i == shared})
+		}
 		if o.SAP != nil {
 			list = append(list, operators.SAP{Config: *o.SAP, Secret: with.secrets[o.SAP.Release.Secret], Published: with.published[o.SAP.ColumnPrefix()]})
 		}

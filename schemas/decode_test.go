@@ -40,6 +40,10 @@ func full() *Spec {
 			{Suda: &Suda{Prefix: "small", Missing: MissingIgnore, Key: &Key{Variables: []KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}},
 			{Frequency: &FrequencyOperator{Prefix: "coarse", Missing: MissingWildcard, Replace: true, Key: &Key{Variables: []KeyVariable{{Name: "AREA"}}}}},
 			{Frequency: &FrequencyOperator{}},
+			{KAnonymity: &KAnonymity{Prefix: "few", K: 5, Combinations: 2, Force: true, Replace: true, Missing: MissingIgnore, Key: &Key{Variables: []KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}},
+			{KAnonymity: &KAnonymity{}},
+			{LDiversity: &LDiversity{Prefix: "diverse", Sensitive: []KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: MissingCategory, MissingCodes: []string{"-1"}}}, L: 3, C: 0.5, Replace: true, Missing: MissingDrop}},
+			{Individual: &Individual{Prefix: "bf", Household: "HID", Estimator: "approximate", Missing: MissingCategory, Replace: true}},
 			{MC3: &MC3{Prefix: "bayes", Missing: MissingDrop, PriorPrecision: []float64{1, 0.02, 50}, Search: "mc3", Weights: "visits", EdgePenalty: 0.5,
 				BurnIn: pointer(0), Iterations: pointer(20000), Thinning: pointer(20), Chains: pointer(2), Temperatures: pointer(1), Moves: "clique",
 				Estimator: "montecarlo", PosteriorDraws: pointer(500), CellDraws: pointer(1000), Baselines: true, RelativeRisk: true,
@@ -137,7 +141,7 @@ func TestValidateWithoutText(t *testing.T) {
 		"65 variables":          {func(s *Spec) { s.Key.Variables = many(65) }, "the key has 65 variables; at most 64 can be counted"},
 		"28 variables with DIS": {func(s *Spec) { s.Key.Variables, s.Sampling = many(28), &Sampling{Fraction: 1} }, "DIS-IS is defined for up to 27 key variables and the key has 28; take fewer, or leave sampling out"},
 		"no operator":           {func(s *Spec) { s.Operators = nil }, "there are no operators; say what to do, for example: operators: [suda]"},
-		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap, tabulate"},
+		"empty operator":        {func(s *Spec) { s.Operators = []Operator{{}} }, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap, tabulate, kanonymity, ldiversity, individual"},
 		"no source":             {func(s *Spec) { s.Source = Source{} }, "there is no source; say what to read: source: {path: FILE}"},
 		"width not finite": {func(s *Spec) {
 			s.Operators = append(s.Operators, Operator{Recode: []Recode{{Name: "B", From: "A", Width: math.Inf(1)}}})

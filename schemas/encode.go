@@ -162,6 +162,12 @@ func operatorYAML(o Operator) any {
 		return ordered{{"sap", sapYAML(o.SAP)}}
 	case o.Tabulate != nil:
 		return ordered{{"tabulate", tabulateYAML(o.Tabulate)}}
+	case o.KAnonymity != nil:
+		return measureYAML("kanonymity", o.KAnonymity, kAnonymityYAML(o.KAnonymity))
+	case o.LDiversity != nil:
+		return measureYAML("ldiversity", o.LDiversity, lDiversityYAML(o.LDiversity))
+	case o.Individual != nil:
+		return measureYAML("individual", o.Individual, individualYAML(o.Individual))
 	}
 	return ordered{}
 }

@@ -172,10 +172,14 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 			return Operator{Frequency: &FrequencyOperator{}}
 		case "mc3":
 			return Operator{MC3: &MC3{}}
+		case "kanonymity":
+			return Operator{KAnonymity: &KAnonymity{}}
+		case "individual":
+			return Operator{Individual: &Individual{}}
 		default:
 			reason, known := planned[name]
 			if !known {
-				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda, frequency or mc3, or a mapping such as recode: {...}", name)
+				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda, frequency, mc3, kanonymity or individual, or a mapping such as recode: {...}", name)
 			}
 			d.problemAt(path, reason)
 			return o
@@ -183,7 +187,8 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 	}
 	d.mapping(n, path, what, operatorFields(&o))
 	set := 0
-	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil, o.SAP != nil, o.Tabulate != nil} {
+	for _, is := range []bool{o.Recode != nil, o.Select != nil, o.Suda != nil, o.Frequency != nil, o.MC3 != nil, o.SAP != nil, o.Tabulate != nil,
+		o.KAnonymity != nil, o.LDiversity != nil, o.Individual != nil} {
 		if is {
 			set++
 		}
@@ -207,6 +212,22 @@ func operatorFields(o *Operator) []field {
 		{"select", func(d *decoder, n ast.Node, path string) {
 			o.Select = &Select{}
 			d.mapping(n, path, "select", selectFields(o.Select))
+		}},
+		{"kanonymity", func(d *decoder, n ast.Node, path string) {
+			o.KAnonymity = &KAnonymity{}
+			if !isNull(n) {
+				d.mapping(n, path, "kanonymity", kAnonymityFields(o.KAnonymity))
+			}
+		}},
+		{"ldiversity", func(d *decoder, n ast.Node, path string) {
+			o.LDiversity = &LDiversity{}
+			d.mapping(n, path, "ldiversity", lDiversityFields(o.LDiversity))
+		}},
+		{"individual", func(d *decoder, n ast.Node, path string) {
+			o.Individual = &Individual{}
+			if !isNull(n) {
+				d.mapping(n, path, "individual", individualFields(o.Individual))
+			}
 		}},
 		{"suda", func(d *decoder, n ast.Node, path string) {
 			o.Suda = &Suda{}

@@ -136,8 +136,13 @@ func summary() *Summary {
 			Draws: 10, Steps: 1, Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
 	sap := &SAPSummary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", Total: "none", Exact: true,
 		Distribution: []SAPDistribution{{1, 1, make([]int64, 10), 2, 0.5, 1}}, SmallestKnown: []SmallestKnown{{nil, 1}, {pointer(int64(2)), 2}}, Threshold: 0.5}
+	one := pointer(int64(1))
+	anonymity := &KAnonymitySummary{Records: 5, K: 3, Smallest: one, Violations: 1, ViolationPercent: 20, Combinations: 3, CombinationsSizes: []CombinationsSize{{1, 2}}}
+	diversity := &LDiversitySummary{Records: 5, L: 2, C: 2, Sensitive: []SensitiveSummary{{"HEALTH", 1, MissingIgnore, one, half, one, 1, 2, 3}}}
+	individual := &IndividualSummary{Records: 5, Fraction: half, PopulationSize: &n, Estimator: "exact", Greatest: half, Reidentified: 1, ReidentifiedPercent: 20, Household: &HouseholdSummary{3, 1, 2, 40}}
 	return &Summary{SchemaVersion: Version, Input: []string{"a<b>.parquet"}, Rows: 28155, Key: key, Sampling: SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
-		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap, "tabulate": &TabulateSummary{Variables: key.Variables}}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
+		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap, "tabulate": &TabulateSummary{Variables: key.Variables},
+			"kanonymity": anonymity, "ldiversity": diversity, "individual": individual}, Seed: 1, Warnings: []string{}, Run: &RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
 }
 
 func TestSummaryFitsItsSchema(t *testing.T) {
@@ -157,7 +162,8 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
 	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
-		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, TabulateSummary{}}
+		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, TabulateSummary{},
+		KAnonymitySummary{}, CombinationsSize{}, LDiversitySummary{}, SensitiveSummary{}, IndividualSummary{}, HouseholdSummary{}}
 	known := map[string]bool{}
 	for _, x := range types {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {

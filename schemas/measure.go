@@ -26,6 +26,12 @@ func (o Operator) Name() string {
 		return "sap"
 	case o.Tabulate != nil:
 		return "tabulate"
+	case o.KAnonymity != nil:
+		return "kanonymity"
+	case o.LDiversity != nil:
+		return "ldiversity"
+	case o.Individual != nil:
+		return "individual"
 	}
 	return ""
 }
@@ -39,6 +45,12 @@ func (o Operator) Measure() Measure {
 		return o.Frequency
 	case o.MC3 != nil:
 		return o.MC3
+	case o.KAnonymity != nil:
+		return o.KAnonymity
+	case o.LDiversity != nil:
+		return o.LDiversity
+	case o.Individual != nil:
+		return o.Individual
 	}
 	return nil
 }

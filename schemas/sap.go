@@ -57,6 +57,8 @@ var (
 	Schemes = []string{"none", "conventional", "random", "barnard", "small", "matrix"}
 	Ties    = []string{"up", "down", "even"}
 	Totals  = []string{"same", "exact", "none"}
+	// CountColumns are the names that a column of counts has in files of tables: no variable of a table has one of them.
+	CountColumns = []string{"published", "value", "count"}
 )
 
 // Random tells whether the scheme leaves a count to chance.
@@ -90,6 +92,18 @@ func (s *SAP) Columns() []ColumnInfo {
 	return columns
 }
 
+// TableColumns are the columns of the file of tables after those of By, in order.
+func (s *SAP) TableColumns() []string {
+	columns := []string{"people", "cells"}
+	for _, n := range s.Known {
+		columns = append(columns, fmt.Sprintf("sap_%d", n))
+	}
+	for _, n := range s.Known {
+		columns = append(columns, fmt.Sprintf("expected_zeros_%d", n))
+	}
+	return append(columns, "smallest_known")
+}
+
 func (s *SAP) column(kind string, n int64) string {
 	name := fmt.Sprint(n)
 	if kind != "" {
@@ -115,7 +129,27 @@ type SAPSummary struct {
 	EmptyTables   int64             `json:"empty_tables"`        // tables that nobody is in
 	Distribution  []SAPDistribution `json:"distribution"`        // for each n
 	SmallestKnown []SmallestKnown   `json:"smallest_known"`      // how many tables need how many people for the threshold
+	NotFound      int64             `json:"smallest_not_found"`  // tables too large to find the smallest number of people
 	Threshold     float64           `json:"threshold"`
+	Riskiest      []SAPTable        `json:"riskiest_tables"` // at most five with people in them, by SAP at the largest n, then at smaller ones
+}
+
+// A SAPTable is one of the riskiest tables.
+type SAPTable struct {
+	By     []string  `json:"by"` // values of the variables of by
+	People int64     `json:"people"`
+	SAP    []float64 `json:"sap"` // for each n of known
+}
+
+// Greatest is the greatest SAP of a table at the largest n of known.
+func (s *SAPSummary) Greatest() float64 {
+	greatest, most := 0.0, int64(-1)
+	for _, d := range s.Distribution {
+		if d.Known > most {
+			greatest, most = d.Greatest, d.Known
+		}
+	}
+	return greatest
 }
 
 // A SAPDistribution has the numbers of tables in bands of SAP at one n: exactly 0, above 0 to .1, ..., above .9 and below 1, exactly 1.

@@ -72,6 +72,10 @@ type Operator struct {
 	MC3       *MC3
 	SAP       *SAP
 	Tabulate  *Tabulate
+
+	KAnonymity *KAnonymity
+	LDiversity *LDiversity
+	Individual *Individual
 }
 
 // A Recode makes a column from another: values are mapped, cut off after a number of characters, or banded.

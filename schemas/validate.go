@@ -44,12 +44,14 @@ const (
 	LimitPopulationUniques = "expected_population_uniques"
 	LimitCorrectMatches    = "expected_correct_matches"   // among the sample uniques
 	LimitReidentifications = "expected_reidentifications" // among all records
+	LimitKAnonymity        = "kanonymity_violations"      // records whose key fewer than k have
+	LimitLDiversity        = "ldiversity_violations"      // records whose class has fewer than l values of a sensitive variable
 )
 
 // LimitNames are the figures that limits can be set for.
 var LimitNames = []string{LimitClasses, LimitSampleUniques, LimitSampleUniqueShare, LimitDoubles, LimitSpecialUniques,
 	LimitMSUs, LimitDIS, LimitMaxScore, LimitFileScore, LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques,
-	LimitCorrectMatches, LimitReidentifications}
+	LimitCorrectMatches, LimitReidentifications, LimitKAnonymity, LimitLDiversity}
 
 // Validate finds what is wrong with a spec without reading data. The error is a *SpecError with all that is wrong.
 func (s *Spec) Validate() error {

@@ -11,7 +11,7 @@ const MaxExactVariables = 18
 
 func (v *validator) mc3(path string, m *MC3, spec *Spec) {
 	key := v.measure(path, "mc3", m.Prefix, m.Key, m.Missing, spec)
-	v.mc3Missing(path, m, key)
+	v.categoryOrDrop(path, "mc3", m.Missing, key)
 	if spec.Sampling == nil {
 		v.add(path, "mc3 needs the size of the population: add sampling with fraction, population_size or weight")
 	}
@@ -60,12 +60,12 @@ func (v *validator) mc3(path string, m *MC3, spec *Spec) {
 	v.twice(path+".ordinal", m.Ordinal)
 }
 
-// mc3Missing refuses policies under which a record has no cell of a table.
-func (v *validator) mc3Missing(path string, m *MC3, key *Key) {
+// categoryOrDrop finds missing-value policies that an operator of equivalence classes does not know.
+func (v *validator) categoryOrDrop(path, name, own string, key *Key) {
 	takes := []string{"", MissingCategory, MissingDrop}
-	if m.Missing != "" {
-		if !slices.Contains(takes, m.Missing) && slices.Contains(MissingPolicies, m.Missing) {
-			v.add(path+".missing", "mc3 takes missing values as a category or drops them, not %q; write missing: category or missing: drop", m.Missing)
+	if own != "" {
+		if !slices.Contains(takes, own) && slices.Contains(MissingPolicies, own) {
+			v.add(path+".missing", "%s takes missing values as a category or drops them, not %q; write missing: category or missing: drop", name, own)
 		}
 		return
 	}
@@ -74,7 +74,7 @@ func (v *validator) mc3Missing(path string, m *MC3, key *Key) {
 	}
 	for _, k := range key.Variables {
 		if policy := policyOf(key, k); !slices.Contains(takes, policy) && slices.Contains(MissingPolicies, policy) {
-			v.add(path, "the missing-value policy of %s is %s, which mc3 does not know; give mc3 a policy of its own, missing: category or missing: drop", k.Name, policy)
+			v.add(path, "the missing-value policy of %s is %s, which %s does not know; give %s a policy of its own, missing: category or missing: drop", k.Name, policy, name, name)
 			return
 		}
 	}

@@ -37,8 +37,17 @@ func (v *validator) operators(s *Spec) {
 		case o.Tabulate != nil:
 			v.tabulate(path+".tabulate", o.Tabulate)
 			v.prefixOnce(path+".tabulate", o.Tabulate.ColumnPrefix(), written)
+		case o.KAnonymity != nil:
+			v.kAnonymity(path+".kanonymity", o.KAnonymity, s)
+			v.prefixOnce(path+".kanonymity", o.KAnonymity.ColumnPrefix(), written)
+		case o.LDiversity != nil:
+			v.lDiversity(path+".ldiversity", o.LDiversity, s)
+			v.prefixOnce(path+".ldiversity", o.LDiversity.ColumnPrefix(), written)
+		case o.Individual != nil:
+			v.individual(path+".individual", o.Individual, s)
+			v.prefixOnce(path+".individual", o.Individual.ColumnPrefix(), written)
 		default:
-			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap, tabulate")
+			v.add(path, "an operator is empty; name one of recode, select, suda, frequency, mc3, sap, tabulate, kanonymity, ldiversity, individual")
 		}
 	}
 }

@@ -49,3 +49,33 @@ func franconi(f int64, p float64) (match, unique float64) {
 	}
 	return match, unique
 }
+
+// Approximate is the closed formula that programs take for E[1/F] under Benedetti & Franconi's model: exact for f = 1 and 2, and
+// p/(f-1+p) above, which is 1/f for p = 1. (Capobianchi, Polettini & Lucarelli 2001.)
+func Approximate(f int64, p float64) float64 {
+	q := 1 - p
+	switch {
+	case q <= 0:
+		return 1 / float64(f)
+	case f > 2 || q < 1e-3:
+		// The formulas of 1 and 2 cancel for p near 1, where the negative binomial's does not.
+		if f <= 2 {
+			match, _ := franconi(f, p)
+			return match
+		}
+		return p / (float64(f) - q)
+	case f == 1:
+		return p / q * -math.Log(p)
+	}
+	r := p / q
+	return r + r*r*math.Log(p)
+}
+
+// Household is the risk that at least one of the members of a household is recognised, given the risk of each.
+func Household(members []float64) float64 {
+	none := 1.0
+	for _, r := range members {
+		none *= 1 - r
+	}
+	return 1 - none
+}

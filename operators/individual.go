@@ -1,0 +1,268 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/bayes/baseline"
+	"microrisk/engine/contingency"
+	"microrisk/schemas"
+)
+
+// Individual annotates each record with the individual risk of Benedetti & Franconi 1998, from its class's frequency and the sum of
+// its sampling weights, and with the risk of its household.
+type Individual struct {
+	Config   schemas.Individual
+	Key      schemas.Key       // the pipeline's key; Config.Key comes before it
+	Shared   bool              // the first operator to use Key: it writes sample_frequency
+	Sampling *schemas.Sampling // must be known
+}
+
+// Bind is an Operator's. The key variables and the household must exist and have equality, and the weight must be a number.
+func (n Individual) Bind(in *arrow.Schema) (*Plan, error) {
+	b := &individualBound{Individual: n, prefix: n.Config.ColumnPrefix(), key: n.Key}
+	if n.Config.Key != nil {
+		b.key = *n.Config.Key
+	}
+	if n.Sampling == nil {
+		return nil, fmt.Errorf("%s: nothing is said of the sampling: give sampling (weight, fraction or population_size)", b.prefix)
+	}
+	var err error
+	if b.drop, err = dropsOf(b.prefix, b.key, n.Config.Missing); err != nil {
+		return nil, err
+	}
+	request, err := keyRequest(b.prefix, in, b.key)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	if err := requestWeight(plan, in, n.Sampling); err != nil {
+		return nil, err
+	}
+	if b.weighed = n.Sampling.Weight != ""; b.weighed {
+		plan.Tables[0].Sums = plan.Tables[1].Sums
+	}
+	if n.Config.Household != "" {
+		with := b.key
+		with.Variables = append([]schemas.KeyVariable{{Name: n.Config.Household}}, b.key.Variables...)
+		request, err := keyRequest(b.prefix, in, with)
+		if err != nil {
+			return nil, err
+		}
+		b.household = len(plan.Tables)
+		plan.Tables = append(plan.Tables, request)
+	}
+	b.frequency = n.Shared || n.Config.Key != nil
+	addColumns(plan, in, n.Config.Columns(n.Config.Key == nil && n.Shared, nil), n.Config.Replace)
+	return plan, nil
+}
+
+// individualBound is individual, bound to a schema.
+type individualBound struct {
+	Individual
+	prefix    string
+	key       schemas.Key
+	drop      []bool
+	weighed   bool
+	household int  // position of its table, 0 for none
+	frequency bool // sample_frequency is written
+}
+
+// individualFitted has the values of each class of the key, and of each household's part of it.
+type individualFitted struct {
+	bound      *individualBound
+	count      []int64 // 0 for a class that is dropped
+	risk       []float64
+	households []float64 // by class of household and key; nil for none
+	summary    *schemas.IndividualSummary
+}
+
+func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
+	t := tables[0]
+	needs := 16 * int64(t.Classes())
+	if b.household > 0 {
+		needs += 8 * int64(tables[b.household].Classes())
+	}
+	if t.OnDisk() || env.Memory > 0 && needs > env.Memory {
+		return nil, fmt.Errorf("the individual risk of %d classes needs about %s of memory, the limit is %s: allow more, or use fewer or coarser key variables",
+			t.Classes(), mebibytes(needs), mebibytes(env.Memory))
+	}
+	fraction, err := fractionOf(b.Sampling, tables)
+	if err != nil {
+		return nil, err
+	}
+	f := &individualFitted{bound: b, risk: make([]float64, t.Classes())}
+	s := &schemas.IndividualSummary{Estimator: schemas.IndividualEstimators[0]}
+	if b.Config.Estimator != "" {
+		s.Estimator = b.Config.Estimator
+	}
+	f.summary = s
+	var ones, classes int64
+	var doubles float64
+	f.count, s.Records, ones, classes, doubles = countsOf(t, b.drop)
+	s.KeySummary = keySummary(t, b.key, b.Config.Missing, classes, ones, doubles)
+	if fraction > 0 {
+		population := float64(t.Records()) / fraction
+		s.Fraction, s.PopulationSize = &fraction, &population
+	}
+	var weights []float64
+	for i := range f.count {
+		w := float64(t.Count(i)) / fraction
+		if b.weighed {
+			w = t.Sum(i, 0)
+		}
+		weights = append(weights, w)
+	}
+	if err := b.measure(f, t, weights); err != nil {
+		return nil, err
+	}
+	if b.household > 0 {
+		if err := f.together(ctx, t, tables[b.household], env); err != nil {
+			return nil, err
+		}
+	}
+	return f, t.Err()
+}
+
+// measure fills in the risk of each class.
+func (b *individualBound) measure(f *individualFitted, t *contingency.Table, weights []float64) error {
+	if f.summary.Estimator == schemas.IndividualEstimators[0] && len(weights) > 0 {
+		counts := make([]int64, t.Classes())
+		for i := range counts {
+			counts[i] = t.Count(i)
+		}
+		r, err := baseline.BenedettiFranconiWeighted(counts, weights)
+		if err != nil {
+			return err
+		}
+		f.risk = r.Match
+	} else {
+		for i, w := range weights {
+			n := t.Count(i)
+			f.risk[i] = baseline.Approximate(n, min(1, float64(n)/w))
+		}
+	}
+	s := f.summary
+	for i, n := range f.count {
+		if n == 0 {
+			continue
+		}
+		s.Reidentified += float64(n) * f.risk[i]
+		if s.Greatest == nil || f.risk[i] > *s.Greatest {
+			s.Greatest = &f.risk[i]
+		}
+	}
+	s.ReidentifiedPercent = percent(s.Reidentified, float64(s.Records))
+	return nil
+}
+
+// together fills in the risk of each household: the classes of its table begin with the household, so that each is a run.
+func (f *individualFitted) together(ctx context.Context, t, with *contingency.Table, env Env) error {
+	class := make([]int64, with.Classes()) // of the key
+	rows := 1 << 16
+	columns := make([]contingency.Column, len(t.Variables))
+	codes := make([]uint32, rows)
+	for from := 0; from < with.Classes(); from += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(rows, with.Classes()-from)
+		for v := range columns {
+			if columns[v].Index == nil {
+				columns[v] = contingency.Column{Index: make([]int32, rows), Codes: identities(len(t.Variables[v].Categories) + 1)}
+			}
+			with.Codes(v+1, from, codes[:n])
+			for i, c := range codes[:n] {
+				columns[v].Index[i] = int32(c)
+			}
+		}
+		if err := t.Lookup(n, columns, class[from:from+n]); err != nil {
+			return err
+		}
+	}
+	f.households = make([]float64, with.Classes())
+	h := &schemas.HouseholdSummary{}
+	f.summary.Household = h
+	none := with.Variables[0].Missing()
+	var members []float64
+	for from := 0; from < with.Classes(); {
+		household := with.Code(from, 0)
+		to, people := from, int64(0)
+		members = members[:0]
+		for ; to < with.Classes() && with.Code(to, 0) == household; to++ {
+			if f.count[class[to]] == 0 {
+				continue
+			}
+			n := with.Count(to)
+			people += n
+			for range n {
+				members = append(members, f.risk[class[to]])
+			}
+			if household == none {
+				f.households[to] = f.risk[class[to]]
+				h.Households += n
+				h.Missing += n
+				h.Reidentified += float64(n) * f.risk[class[to]]
+			}
+		}
+		if household != none {
+			risk := baseline.Household(members)
+			for i := from; i < to; i++ {
+				f.households[i] = risk
+			}
+			if people > 0 {
+				h.Households++
+			}
+			h.Reidentified += float64(people) * risk
+		}
+		from = to
+	}
+	if h.Missing > 0 {
+		env.Warn(fmt.Sprintf("%s: %d records have no %s: each is a household of its own", f.bound.prefix, h.Missing, f.bound.Config.Household))
+	}
+	h.Percent = percent(h.Reidentified, float64(f.summary.Records))
+	return with.Err()
+}
+
+// identities are codes that stay as they are.
+func identities(n int) []uint32 {
+	list := make([]uint32, n)
+	for i := range list {
+		list[i] = uint32(i)
+	}
+	return list
+}
+
+func (f *individualFitted) Summary() any { return f.summary }
+
+// RankedBy is a Ranked's.
+func (f *individualFitted) RankedBy() string {
+	return schemas.Column(f.bound.prefix, schemas.IndividualRisk)
+}
+
+// Rank is a Ranked's.
+func (f *individualFitted) Rank(class int64) (float64, int64) { return f.risk[class], f.count[class] }
+
+func (f *individualFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
+	class := rows.Class[0]
+	in := func(c int64) bool { return f.count[c] > 0 }
+	var out []arrow.Array
+	if f.bound.frequency {
+		out = append(out, int64s(mem, class, func(c int64) (int64, bool) { return f.count[c], in(c) }))
+	}
+	out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.risk[c], in(c) }))
+	if f.households != nil {
+		of := rows.Class[f.bound.household]
+		at := make([]int64, len(of))
+		for r, c := range of {
+			if at[r] = c; class[r] < 0 || !in(class[r]) {
+				at[r] = -1
+			}
+		}
+		out = append(out, float64s(mem, at, func(c int64) (float64, bool) { return f.households[c], true }))
+	}
+	return out, nil, nil
+}
