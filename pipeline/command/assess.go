@@ -47,6 +47,10 @@ record is to be found; they need the sampling fraction:
 With --measures sap, attribution from released tables (it needs no --key):
    sap_N, sap_cell_N        chance that a zero is recovered by who knows N people
    sap_target_N             the same of the other people of the table
+With --measures kanonymity, ldiversity or individual, what classes alone tell:
+   kanonymity_violation     1 if fewer than --anonymity (3) records have the key
+   ldiversity_distinct_S    different values of the --sensitive variable S
+   individual_risk          Benedetti and Franconi's, from weights; --household
 
 FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
 IPC stream on standard input. Rows are numbered from 0 within a file.`,
@@ -54,7 +58,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
 			&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
 			&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk, separated by commas: suda, mc3 (probabilities from models of the population), sap (attribution from released tables), frequency (sample frequencies only, for files too large to search; default: suda)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk, separated by commas: suda, mc3 (probabilities from models of the population), sap (attribution from released tables), kanonymity, ldiversity, individual (class sizes, diversity, risk by weights), frequency (sample frequencies only, for files too large to search; default: suda)"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
@@ -67,7 +71,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
 			&cli.BoolFlag{Name: "force", Usage: "search even if it is estimated to take more than an hour"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, mc3Flags(), sapFlags()),
+		}, mc3Flags(), sapFlags(), classFlags()),
 		Action: func(ctx *cli.Context) error {
 			spec, err := assessSpec(ctx)
 			if err != nil {

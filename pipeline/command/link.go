@@ -18,7 +18,7 @@ import (
 func (c *console) linkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "link",
-		Usage:     "tell which records of two samples of a population may be the same person",
+		Usage:     "tell which records of two samples may be the same person",
 		ArgsUsage: "A B",
 		UsageText: "microrisk link A.parquet B.parquet [--key AGE,SEX,...] {--population-size N | --population FILE}",
 		Description: `The samples are linked by the key, the variables that both have. A class with one

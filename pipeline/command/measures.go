@@ -10,7 +10,7 @@ import (
 )
 
 // measureNames are the measures that assess knows.
-var measureNames = []string{"suda", "mc3", "sap", "frequency"}
+var measureNames = []string{"suda", "mc3", "sap", "kanonymity", "ldiversity", "individual", "frequency"}
 
 // sudaFlags are the flags that only suda looks at.
 var sudaFlags = []string{"score", "max-size", "threshold", "contributions", "msus", "force"}
@@ -34,13 +34,14 @@ func mc3Flags() []cli.Flag {
 
 // operatorsOf makes the operators of the measures asked for.
 func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error) {
-	if slices.Contains(measures, "frequency") && (slices.Contains(measures, "suda") || slices.Contains(measures, "mc3")) {
-		return nil, usage("--measures: frequency writes the sample frequency only, which suda and mc3 write too; leave it out")
+	if slices.Contains(measures, "frequency") && slices.ContainsFunc(measures, func(m string) bool { return m != "frequency" && m != "sap" }) {
+		return nil, usage("--measures: frequency writes the sample frequency only, which the other measures of a key write too; leave it out")
 	}
 	for _, of := range []struct {
 		measure string
 		flags   []string
-	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}, {"sap", flagNames(sapFlags())}} {
+	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}, {"sap", flagNames(sapFlags())},
+		{"kanonymity", []string{"anonymity", "combinations"}}, {"ldiversity", []string{"sensitive", "diversity", "diversity-factor"}}, {"individual", []string{"household", "risk-estimator"}}} {
 		for _, flag := range of.flags {
 			if ctx.IsSet(flag) && !slices.Contains(measures, of.measure) {
 				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, of.measure, of.measure)
@@ -58,6 +59,12 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 			o.MC3, err = mc3Of(ctx)
 		case "sap":
 			o.SAP, err = sapOf(ctx)
+		case "kanonymity":
+			o.KAnonymity, err = kAnonymityOf(ctx)
+		case "ldiversity":
+			o.LDiversity, err = lDiversityOf(ctx)
+		case "individual":
+			o.Individual = &schemas.Individual{Household: ctx.String("household"), Estimator: ctx.String("risk-estimator"), Replace: ctx.Bool("replace")}
 		default:
 			o.Frequency = &schemas.FrequencyOperator{Replace: ctx.Bool("replace")}
 		}

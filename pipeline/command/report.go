@@ -52,6 +52,9 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	for _, m := range modelled(spec, s) {
 		b.WriteString("\n" + table("  ", modelRows(m)))
 	}
+	for _, rows := range classRows(spec, s) {
+		b.WriteString("\n" + table("  ", rows))
+	}
 	for _, m := range attributions(spec, s) {
 		b.WriteString("\n" + table("  ", attributionRows(m)) + table("  ", distributionRows(m)))
 	}

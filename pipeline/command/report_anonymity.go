@@ -1,0 +1,75 @@
+package command
+
+import (
+	"fmt"
+
+	"microrisk/schemas"
+)
+
+// classRows are the tables of the operators that look at equivalence classes: kanonymity, ldiversity, individual.
+func classRows(spec *schemas.Spec, s *schemas.Summary) [][][]cell {
+	var tables [][][]cell
+	for _, o := range spec.Operators {
+		m := o.Measure()
+		if m == nil {
+			continue
+		}
+		switch x := s.Operators[m.ColumnPrefix()].(type) {
+		case *schemas.KAnonymitySummary:
+			tables = append(tables, anonymityRows(x))
+		case *schemas.LDiversitySummary:
+			for _, v := range x.Sensitive {
+				tables = append(tables, diversityRows(x, v))
+			}
+		case *schemas.IndividualSummary:
+			tables = append(tables, individualRows(x))
+		}
+	}
+	return tables
+}
+
+func anonymityRows(x *schemas.KAnonymitySummary) [][]cell {
+	smallest := "-"
+	if x.Smallest != nil {
+		smallest = count(*x.Smallest)
+	}
+	rows := [][]cell{
+		{left("smallest class"), right(smallest), left("records with the same key")},
+		{left(fmt.Sprintf("below %d-anonymity", x.K)), right(count(x.Violations)), left(percent(x.ViolationPercent) + " of the records")},
+	}
+	for _, z := range x.CombinationsSizes {
+		rows = append(rows, []cell{left("  " + plural(int64(z.Size), "variable", "variables")), right(count(z.Records)), left("records: so few need be known")})
+	}
+	return rows
+}
+
+func diversityRows(x *schemas.LDiversitySummary, v schemas.SensitiveSummary) [][]cell {
+	rows := [][]cell{{left(v.Name), right("records"), left(fmt.Sprintf("whose class is below l = %d", x.L))},
+		{left("  distinct"), right(count(v.BelowDistinct)), left(partOf(v.BelowDistinct, x.Records) + " of the records")},
+		{left("  entropy"), right(count(v.BelowEntropy)), left(partOf(v.BelowEntropy, x.Records))},
+		{left("  recursive"), right(count(v.BelowRecursive)), left(partOf(v.BelowRecursive, x.Records) + ", c = " + figure(x.C))},
+	}
+	if v.Missing > 0 {
+		note := "no value of its own"
+		if v.Policy == schemas.MissingCategory {
+			note = "a value of its own"
+		}
+		rows = append(rows, []cell{left("  missing"), right(count(v.Missing)), left(note)})
+	}
+	return rows
+}
+
+func individualRows(x *schemas.IndividualSummary) [][]cell {
+	greatest := "-"
+	if x.Greatest != nil {
+		greatest = figure(*x.Greatest)
+	}
+	rows := [][]cell{
+		{left("re-identifications"), right(figure(x.Reidentified)), left("individual risk, summed: " + percent(x.ReidentifiedPercent) + " of the records")},
+		{left("  greatest risk"), right(greatest), left("of a record")},
+	}
+	if h := x.Household; h != nil {
+		rows = append(rows, []cell{left("  by households"), right(figure(h.Reidentified)), left(percent(h.Percent) + ", of " + plural(h.Households, "household", "households"))})
+	}
+	return rows
+}
