@@ -18,6 +18,7 @@ import (
 type counting struct {
 	requests func(in *arrow.Schema) ([]contingency.Request, error)
 	classes  bool
+	as       string // tells several in a chain apart
 	tables   []*contingency.Table
 }
 
@@ -29,9 +30,9 @@ func (c *counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: "counting", Tables: requests}
+	plan := &operators.Plan{Name: "counting" + c.as, Tables: requests}
 	if c.classes {
-		plan.Adds = []operators.Added{{Field: arrow.Field{Name: classColumn, Type: arrow.PrimitiveTypes.Int64}}}
+		plan.Adds = []operators.Added{{Field: arrow.Field{Name: classColumn + c.as, Type: arrow.PrimitiveTypes.Int64}}}
 	}
 	plan.Fit = func(_ context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
 		c.tables = tables

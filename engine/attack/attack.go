@@ -164,15 +164,19 @@ func (s Strategy) Result(classes []Class) Result {
 
 // A File has the file-level measures of disclosure risk, known from the population. Those with nothing below them are 0.
 type File struct {
-	People, Records                   int64
-	PopulationClasses, SampleClasses  int64
-	PopulationUniques, SampleUniques  int64
-	UniqueInBoth                      int64   // sample uniques that are population unique
-	PU                                float64 // share of people who are population unique
-	PUSU                              float64 // PU|SU: share of sample uniques that are population unique
-	CMUM                              float64 // CM|UM: sample uniques by the people in their classes
-	CMSU                              float64 // CM|SU: mean of 1/F over sample uniques
-	CorrectMatches, Reidentifications float64 // sums of 1/F over sample uniques, and of f/F over all classes of the sample
+	People            int64   `json:"people"`
+	Records           int64   `json:"records"`
+	PopulationClasses int64   `json:"population_classes"`
+	SampleClasses     int64   `json:"sample_classes"`
+	PopulationUniques int64   `json:"population_uniques"`
+	SampleUniques     int64   `json:"sample_uniques"`
+	UniqueInBoth      int64   `json:"unique_in_both"`    // sample uniques that are population unique
+	PU                float64 `json:"pu"`                // share of people who are population unique
+	PUSU              float64 `json:"pu_su"`             // PU|SU: share of sample uniques that are population unique
+	CMUM              float64 `json:"cm_um"`             // CM|UM: sample uniques by the people in their classes
+	CMSU              float64 `json:"cm_su"`             // CM|SU: mean of 1/F over sample uniques
+	CorrectMatches    float64 `json:"correct_matches"`   // sum of 1/F over sample uniques
+	Reidentifications float64 `json:"reidentifications"` // sum of f/F over all classes of the sample
 }
 
 // Measure gives the file-level measures of classes that pass Check.

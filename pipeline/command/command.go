@@ -204,7 +204,7 @@ breached.`,
 			}
 			return cli.ShowAppHelp(ctx)
 		},
-		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.tabulate(), c.boundsCommand(), c.attackCommand(), c.linkCommand(), c.count(), c.version()},
+		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.tabulate(), c.boundsCommand(), c.attackCommand(), c.linkCommand(), c.evaluateCommand(), c.count(), c.version()},
 	}
 	for _, command := range app.Commands {
 		command.OnUsageError = app.OnUsageError

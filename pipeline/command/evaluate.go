@@ -1,0 +1,290 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+// evaluateMeasures are the measures that can be judged.
+var evaluateMeasures = []string{"suda", "mc3", "individual", "kanonymity"}
+
+// evaluateCommand is the command that judges scores against a known population.
+func (c *console) evaluateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "evaluate",
+		Usage:     "judge risk scores against a population that is known",
+		ArgsUsage: "FILE... | SPEC.yaml",
+		UsageText: "microrisk evaluate FILE... --key AGE,SEX,... --fraction 0.01,0.05 --measures suda,mc3 [--out FOLDER]",
+		Description: `FILE is taken as the whole population. Samples are drawn from it, each is scored
+as if the rest were unknown, and the scores of its sample uniques are compared
+with the truth: ROC curves, precision among the riskiest, Copas' logit rank plot
+with its slope, calibration of E[1/F] and of P(F = 1), the bias of measures of
+the file, and what intruders achieve. Figures are means over the samples, with
+standard errors.
+In place of FILE a spec, with operators set as it says: its source is the
+population; its sampling, sink, summary and limits are not looked at.
+FOLDER gets evaluation.json, plots.parquet with the data of the plots, and the
+plots as SVG and PNG.`,
+		Flags: slices.Concat(keyFlags(), []cli.Flag{
+			&cli.StringSliceFlag{Name: "fraction", Usage: "sampling fractions, separated by commas; FROM..TO:STEP for a range, such as 0.05..0.95:0.05"},
+			&cli.IntFlag{Name: "repetitions", Value: pipeline.DefaultRepetitions, Usage: "samples of each fraction"},
+			&cli.BoolFlag{Name: "bernoulli", Usage: "each record is drawn on its own; otherwise the size of a sample is fixed"},
+			&cli.StringFlag{Name: "stratify", Usage: "draw samples within the values of `COLUMN`"},
+			&cli.StringFlag{Name: "household", Usage: "draw whole households, by `COLUMN`"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "measures to judge, separated by commas: suda, mc3, individual, kanonymity (default: suda,mc3)"},
+			&cli.StringSliceFlag{Name: "scores", Usage: "columns to judge, separated by commas (default: the scores of the measures)"},
+			&cli.StringSliceFlag{Name: "top", Usage: "precision among so many of the riskiest, separated by commas (default: 10,50,100)"},
+			&cli.IntFlag{Name: "top-classes", Value: pipeline.DefaultTopClasses, Usage: "classes that the Bayesian strategy considers"},
+			&cli.IntFlag{Name: "bins", Usage: "bins of calibration (default: 20)"},
+			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
+			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
+			&cli.StringFlag{Name: "combinations", Usage: "kanonymity: combinations of at most `N` key variables (default: 2)"},
+			&cli.StringFlag{Name: "pictures", Usage: "kinds of pictures: svg, png, or svg,png", Value: "svg,png"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FOLDER` for the results", Value: "evaluation"},
+		}, evaluateFitFlags()),
+		Action: func(ctx *cli.Context) error {
+			s, err := c.evaluateSpec(ctx)
+			if err != nil {
+				return err
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			e, err := pipeline.Evaluate(ctx.Context, *s, o)
+			c.finish()
+			if err != nil || c.quiet {
+				return err
+			}
+			return c.print(evaluationText(e, s.Out))
+		},
+	}
+}
+
+// evaluateFitFlags are those of mc3 that fit a model; none is read or saved.
+func evaluateFitFlags() []cli.Flag {
+	return slices.DeleteFunc(mc3FitFlags(), func(f cli.Flag) bool { return slices.Contains([]string{"model-in", "model-out"}, f.Names()[0]) })
+}
+
+func (c *console) evaluateSpec(ctx *cli.Context) (*pipeline.EvaluateSpec, error) {
+	s := &pipeline.EvaluateSpec{Repetitions: ctx.Int("repetitions"), Bernoulli: ctx.Bool("bernoulli"), Stratify: ctx.String("stratify"), Household: ctx.String("household"),
+		TopClasses: ctx.Int("top-classes"), Bins: ctx.Int("bins"), Out: ctx.String("out")}
+	switch {
+	case s.Repetitions < 1:
+		return nil, usage("--repetitions is %d; it must be at least 1", s.Repetitions)
+	case s.TopClasses < 1:
+		return nil, usage("--top-classes is %d; it must be at least 1", s.TopClasses)
+	case ctx.IsSet("bins") && s.Bins < 1:
+		return nil, usage("--bins is %d; it must be at least 1", s.Bins)
+	case s.Out == "":
+		return nil, usage("--out is empty; name a folder")
+	}
+	var err error
+	if s.Fractions, err = fractionsOf(ctx.StringSlice("fraction")); err != nil {
+		return nil, err
+	}
+	if s.Scores, err = words("scores", ctx.StringSlice("scores")); err != nil {
+		return nil, err
+	}
+	if s.Pictures, err = words("pictures", []string{ctx.String("pictures")}); err != nil {
+		return nil, err
+	}
+	tops, err := words("top", ctx.StringSlice("top"))
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range tops {
+		m, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || m < 1 {
+			return nil, usage("--top is %q; it must be a whole number of at least 1", text)
+		}
+		s.Top = append(s.Top, int(m))
+	}
+	if ctx.Args().Len() == 1 && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(ctx.Args().First()))) {
+		s.Spec, err = c.judgedSpec(ctx)
+	} else {
+		s.Spec, err = judgedFlags(ctx)
+	}
+	return s, err
+}
+
+// judgedSpec is the spec of a file.
+func (c *console) judgedSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	for _, name := range append(append(flagNames(keyFlags()), flagNames(evaluateFitFlags())...), "measures", "score", "max-size", "combinations") {
+		if ctx.IsSet(name) {
+			return nil, usage("--%s is said by the spec; leave it out", name)
+		}
+	}
+	spec, _, err := c.specOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spec.Sampling, spec.Limits, spec.Summary, spec.Sink = nil, nil, "", schemas.Sink{}
+	return spec, nil
+}
+
+// judgedFlags makes the spec that the flags say.
+func judgedFlags(ctx *cli.Context) (*schemas.Spec, error) {
+	spec, err := keySpec(ctx)
+	if err != nil {
+		return nil, err
+	}
+	measures, err := words("measures", ctx.StringSlice("measures"))
+	if err != nil {
+		return nil, err
+	}
+	if measures == nil {
+		measures = []string{"suda", "mc3"}
+	}
+	for i, name := range measures {
+		switch {
+		case !slices.Contains(evaluateMeasures, name):
+			return nil, usage("--measures: %q cannot be judged; there are %s", name, strings.Join(evaluateMeasures, ", "))
+		case slices.Contains(measures[:i], name):
+			return nil, usage("--measures names %s twice", name)
+		}
+	}
+	for _, of := range []struct {
+		measure string
+		flags   []string
+	}{{"suda", []string{"score", "max-size"}}, {"mc3", flagNames(evaluateFitFlags())}, {"kanonymity", []string{"combinations"}}} {
+		for _, flag := range of.flags {
+			if ctx.IsSet(flag) && !slices.Contains(measures, of.measure) {
+				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, of.measure, of.measure)
+			}
+		}
+	}
+	for _, name := range measures {
+		var o schemas.Operator
+		switch name {
+		case "suda":
+			o.Suda = &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size")}
+		case "mc3":
+			o.MC3, err = mc3Of(ctx)
+		case "individual":
+			o.Individual = &schemas.Individual{}
+		case "kanonymity":
+			var n int64
+			n, err = wholeOf(ctx, "combinations", 1)
+			o.KAnonymity = &schemas.KAnonymity{Combinations: max(int(n), 0)}
+			if n == 0 {
+				o.KAnonymity.Combinations = 2
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		spec.Operators = append(spec.Operators, o)
+	}
+	return spec, nil
+}
+
+// fractionsOf reads fractions and ranges of them.
+func fractionsOf(list []string) ([]float64, error) {
+	texts, err := words("fraction", list)
+	if err != nil {
+		return nil, err
+	}
+	var all []float64
+	for _, text := range texts {
+		from, to, ranged := strings.Cut(text, "..")
+		if !ranged {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(v > 0 && v < 1) {
+				return nil, usage("--fraction is %q; it must be a number above 0 and below 1", text)
+			}
+			all = append(all, v)
+			continue
+		}
+		last, step, ok := strings.Cut(to, ":")
+		var n [3]float64
+		for i, t := range []string{from, last, step} {
+			v, err := strconv.ParseFloat(t, 64)
+			if err != nil || !ok || !(v > 0 && v < 1) {
+				return nil, usage("--fraction %q is no range; write FROM..TO:STEP, such as 0.05..0.95:0.05", text)
+			}
+			n[i] = v
+		}
+		if n[1] < n[0] || (n[1]-n[0])/n[2] > 1000 {
+			return nil, usage("--fraction %q has no fractions, or more than a thousand", text)
+		}
+		for i := 0; n[0]+float64(i)*n[2] <= n[1]+1e-9; i++ {
+			v, err := strconv.ParseFloat(strconv.FormatFloat(n[0]+float64(i)*n[2], 'g', 9, 64), 64) // 0.15, not 0.15000000000000002
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, v)
+		}
+	}
+	if all == nil {
+		return nil, usage("name the sampling fraction: --fraction 0.01")
+	}
+	return all, nil
+}
+
+// mean writes a mean with its standard error.
+func mean(f pipeline.MeanFigure) string {
+	if f.Mean == nil {
+		return "-"
+	}
+	text := strconv.FormatFloat(*f.Mean, 'f', 3, 64)
+	if f.SE != nil {
+		text += " ± " + strconv.FormatFloat(*f.SE, 'f', 3, 64)
+	}
+	return text
+}
+
+// shownFractions is how many sampling fractions the terminal tells of in full.
+const shownFractions = 3
+
+func evaluationText(e *pipeline.Evaluation, folder string) string {
+	text := fmt.Sprintf("%s\n\n", inputName(e.Input, screen)) + table("  ", [][]cell{
+		{left("population"), right(count(e.Rows)), left("people")},
+		{left("  classes"), right(count(e.Classes)), left(fmt.Sprintf("by %d key variables", len(e.Key)))},
+		{left("  population uniques"), right(count(e.PopulationUniques)), left(partOf(e.PopulationUniques, e.Rows))},
+		{left("samples"), right(count(int64(e.Repetitions * len(e.Fractions)))), left(e.Design)},
+	})
+	for _, f := range e.Fractions[:min(len(e.Fractions), shownFractions)] {
+		text += fmt.Sprintf("\n%s of the population, %s sample uniques: mean ± standard error\n", percent(100*f.Fraction), figure(f.SampleUniques))
+		head := []cell{left("score"), left("AUC"), left("slope")}
+		if len(f.Scores) > 0 && len(f.Scores[0].Precision) > 0 {
+			head = append(head, left(fmt.Sprintf("precision of %d", f.Scores[0].Precision[0].Top)))
+		}
+		rows := [][]cell{head}
+		for _, s := range f.Scores {
+			row := []cell{left(s.Name), left(mean(s.AUC)), left(mean(s.Slope))}
+			if len(s.Precision) > 0 {
+				row = append(row, left(mean(s.Precision[0].MeanFigure)))
+			}
+			rows = append(rows, row)
+		}
+		text += table("  ", rows)
+		if len(f.FileMeasures) > 0 {
+			rows = [][]cell{{left("measure of the file"), left("estimated"), left("true"), left("bias")}}
+			for _, m := range f.FileMeasures {
+				rows = append(rows, []cell{left(m.Operator + " " + m.Measure), left(mean(m.Estimate)), left(mean(m.Truth)), left(mean(m.Bias))})
+			}
+			text += "\n" + table("  ", rows)
+		}
+		rows = [][]cell{{left("strategy"), left("correct match")}}
+		for _, s := range f.Strategies {
+			rows = append(rows, []cell{left(s.Name), left(mean(s.Correct))})
+		}
+		text += "\n" + table("  ", rows)
+	}
+	if more := len(e.Fractions) - shownFractions; more > 0 {
+		text += fmt.Sprintf("\nand %s: see %s\n", plural(int64(more), "fraction more", "fractions more"), printable(filepath.Join(folder, "evaluation.json")))
+	}
+	for _, w := range e.Warnings {
+		text += "\nwarning: " + printable(w) + "\n"
+	}
+	return text + "\nwritten to " + printable(folder) + "\n"
+}

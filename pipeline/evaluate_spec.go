@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"microrisk/engine/evaluate"
+	"microrisk/schemas"
+)
+
+// Defaults of an EvaluateSpec.
+const (
+	DefaultRepetitions = 20
+	DefaultTopClasses  = 10
+)
+
+// Figures of an evaluation.
+var EvaluationFigures = []string{"logit-rank", "roc", "calibration-match", "calibration-unique", "match", "strategies"}
+
+// An EvaluateSpec asks how good risk scores are: a file is taken as the population, samples are drawn from it, and what operators say
+// of them is compared with the truth.
+type EvaluateSpec struct {
+	// Spec has the population as its source, a key, operators that choose and recode, and those to be judged: suda, mc3, individual,
+	// kanonymity. It says nothing of sampling, and has no output.
+	Spec        *schemas.Spec
+	Fractions   []float64 // sampling fractions, above 0 and below 1
+	Repetitions int       // samples of each; 0 means DefaultRepetitions
+	Bernoulli   bool      // each record, or household, is drawn on its own; otherwise the size of a sample is fixed
+	Stratify    string    // column within whose values samples are drawn, "" for none
+	Household   string    // column of households that are drawn as a whole, "" for none
+	Scores      []string  // columns to judge; nil: all that are known to be scores
+	Top         []int     // numbers of records for precision among the riskiest; nil: 10, 50, 100
+	TopClasses  int       // classes of the Bayesian strategy; 0 means DefaultTopClasses
+	Bins        int       // of calibration; 0 means evaluate.DefaultBins
+	Out         string    // folder for evaluation.json, plots.parquet and the figures
+	Pictures    []string  // kinds of pictures: svg, png; nil: both
+}
+
+// check finds what is wrong before anything is read.
+func (s *EvaluateSpec) check() error {
+	switch {
+	case s.Spec.Key == nil:
+		return wrong(errors.New("an evaluation needs key variables"))
+	case s.Spec.Sampling != nil:
+		return wrong(errors.New("an evaluation draws its samples itself: leave sampling out"))
+	case s.Spec.Limits != nil:
+		return wrong(errors.New("limits are of one run; an evaluation has many: leave them out"))
+	case len(s.Fractions) == 0:
+		return wrong(errors.New("an evaluation needs a sampling fraction, such as 0.01"))
+	case s.Repetitions < 0:
+		return wrong(fmt.Errorf("%d repetitions cannot be drawn; take at least 1", s.Repetitions))
+	case s.Stratify != "" && s.Household != "":
+		return wrong(errors.New("samples are stratified or of whole households; choose one"))
+	case s.TopClasses < 0:
+		return wrong(fmt.Errorf("the Bayesian strategy cannot consider %d classes", s.TopClasses))
+	case s.Bins < 0:
+		return wrong(fmt.Errorf("%d bins cannot be made; take at least 1", s.Bins))
+	}
+	for i, f := range s.Fractions {
+		if !(f > 0 && f < 1) {
+			return wrong(fmt.Errorf("the sampling fraction %v is not above 0 and below 1: all of a population is no sample", f))
+		}
+		if slices.Contains(s.Fractions[:i], f) {
+			return wrong(fmt.Errorf("the sampling fraction %v is there twice", f))
+		}
+	}
+	for _, m := range s.Top {
+		if m < 1 {
+			return wrong(fmt.Errorf("precision among the top %d has no meaning; take at least 1", m))
+		}
+	}
+	for _, p := range s.Pictures {
+		if p != "svg" && p != "png" {
+			return wrong(fmt.Errorf("there are no pictures of kind %q; they are svg and png", p))
+		}
+	}
+	if err := twoPolicies("an evaluation", *s.Spec.Key); err != nil {
+		return err
+	}
+	if err := s.checkOperators(); err != nil {
+		return err
+	}
+	return s.checkOut()
+}
+
+// checkOperators refuses operators that cannot be judged.
+func (s *EvaluateSpec) checkOperators() error {
+	judged := 0
+	for _, o := range s.Spec.Operators {
+		m := o.Measure()
+		switch {
+		case o.SAP != nil || o.Tabulate != nil || o.LDiversity != nil || o.Frequency != nil:
+			return wrong(fmt.Errorf("%s has no score of records that the population could confirm: an evaluation judges suda, mc3, individual and kanonymity", o.Name()))
+		case m == nil:
+		case m.OwnKey() != nil:
+			return wrong(fmt.Errorf("%s has a key of its own; the truth is known for the key of the spec: leave it out", m.ColumnPrefix()))
+		case o.MC3 != nil && (o.MC3.ModelIn != "" || o.MC3.ModelOut != ""):
+			return wrong(fmt.Errorf("%s reads or saves a model; each sample has a model of its own: leave that out", m.ColumnPrefix()))
+		default:
+			judged++
+		}
+	}
+	if judged == 0 {
+		return wrong(errors.New("there is nothing to judge: add suda, mc3, individual or kanonymity"))
+	}
+	return nil
+}
+
+// checkOut finds a folder that cannot be written to.
+func (s *EvaluateSpec) checkOut() error {
+	if s.Out == "" {
+		return nil
+	}
+	info, err := os.Stat(s.Out)
+	switch {
+	case err == nil && !info.IsDir():
+		return wrong(fmt.Errorf("%s is a file; an evaluation is written to a folder", s.Out))
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("cannot write to %s: %w", s.Out, pathReason(err))
+	}
+	return nil
+}
+
+func (s *EvaluateSpec) repetitions() int {
+	if s.Repetitions == 0 {
+		return DefaultRepetitions
+	}
+	return s.Repetitions
+}
+
+func (s *EvaluateSpec) design(fraction float64) evaluate.Design {
+	return evaluate.Design{Fraction: fraction, Bernoulli: s.Bernoulli}
+}
+
+// A scoreColumn is a column that is judged.
+type scoreColumn struct {
+	name  string
+	match bool // it estimates 1/F
+	alone bool // it estimates whether F is 1
+}
+
+// scores are the columns that are judged, with what they estimate.
+func (s *EvaluateSpec) scores() ([]scoreColumn, error) {
+	var known []scoreColumn
+	var all []string
+	for _, o := range s.Spec.Operators {
+		m := o.Measure()
+		if m == nil {
+			continue
+		}
+		add := func(name string, match, alone bool) {
+			known = append(known, scoreColumn{schemas.Column(m.ColumnPrefix(), name), match, alone})
+		}
+		switch {
+		case o.Suda != nil:
+			add(schemas.SudaScore, false, false)
+			if o.Suda.Threshold <= 1 {
+				add(schemas.SudaDISIS, true, false)
+			}
+		case o.MC3 != nil:
+			add(schemas.MC3CorrectMatch, true, false)
+			add(schemas.MC3PopulationUnique, false, true)
+		case o.Individual != nil:
+			add(schemas.IndividualRisk, true, false)
+		case o.KAnonymity != nil && o.KAnonymity.Combinations > 0:
+			add(schemas.KAnonymityViolations, false, false)
+		}
+		for _, c := range m.Columns(false, nil) {
+			if c.Type != schemas.StringSets {
+				all = append(all, c.Name)
+			}
+		}
+	}
+	if s.Scores == nil {
+		if len(known) == 0 {
+			return nil, wrong(errors.New("the operators have no score to judge: kanonymity needs combinations"))
+		}
+		return known, nil
+	}
+	var chosen []scoreColumn
+	for i, name := range s.Scores {
+		at := slices.IndexFunc(known, func(c scoreColumn) bool { return c.name == name })
+		switch {
+		case slices.Contains(s.Scores[:i], name):
+			return nil, wrong(fmt.Errorf("the score %s is named twice", name))
+		case at >= 0:
+			chosen = append(chosen, known[at])
+		case slices.Contains(all, name):
+			chosen = append(chosen, scoreColumn{name: name})
+		default:
+			return nil, wrong(fmt.Errorf("no operator writes a score %q; there are %s", name, strings.Join(all, ", ")))
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,199 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators/atomicfile"
+)
+
+// write writes the evaluation to its folder: all files, or none.
+func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err error) {
+	_, there := os.Stat(s.Out)
+	if err := os.MkdirAll(s.Out, 0o777); err != nil {
+		return fmt.Errorf("cannot make the folder %s: %w", s.Out, pathReason(err))
+	}
+	if errors.Is(there, os.ErrNotExist) {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(s.Out) // only if it is empty
+			}
+		}()
+	}
+	var files []*atomicfile.File
+	defer func() {
+		for _, f := range files {
+			f.Abort()
+		}
+	}()
+	put := func(name string, text []byte) error {
+		path := filepath.Join(s.Out, name)
+		f, err := atomicfile.Create(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+		if _, err := f.Write(text); err != nil {
+			return fmt.Errorf("writing %s: %w", path, pathReason(err))
+		}
+		return nil
+	}
+	document, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := put("evaluation.json", append(document, '\n')); err != nil {
+		return err
+	}
+	pictures, err := e.pictures(s)
+	if err != nil {
+		return err
+	}
+	kinds := s.Pictures
+	if kinds == nil {
+		kinds = []string{"svg", "png"}
+	}
+	for _, p := range pictures {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, kind := range kinds {
+			draw := p.figure.SVG
+			if kind == "png" {
+				draw = p.figure.PNG
+			}
+			text, err := draw()
+			if err != nil {
+				return fmt.Errorf("drawing %s: %w", p.name, err)
+			}
+			if err := put(p.name+"."+kind, text); err != nil {
+				return err
+			}
+		}
+	}
+	// The data of the plots have a writer of their own; it comes last but for the others' new names.
+	if err := writeRecord(ctx, filepath.Join(s.Out, "plots.parquet"), plotTable{e}, o); err != nil {
+		return err
+	}
+	return atomicfile.Commit(files...)
+}
+
+// pictures are all figures, with the names of their files.
+func (e *Evaluation) pictures(s *EvaluateSpec) ([]picture, error) {
+	var all []picture
+	for _, p := range e.plots {
+		subtitle := fmt.Sprintf("%s key variables, %d samples of %g %%", fmt.Sprint(len(e.Key)), e.Repetitions, 100*p.fraction)
+		list, err := p.pictures(subtitle)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range list {
+			one.name = fileName(fmt.Sprintf("%s-%g", one.name, p.fraction))
+			all = append(all, one)
+		}
+	}
+	if names := e.strategyNames(); len(e.Fractions) > 2 {
+		f := e.strategyPicture(names)
+		f.Subtitle = fmt.Sprintf("%d key variables, %d samples of each fraction", len(e.Key), e.Repetitions)
+		all = append(all, picture{"strategies", f})
+	}
+	return all, nil
+}
+
+// fileName takes out of a name what file systems do not like.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// strategyNames are the names of the strategies, in their order.
+func (e *Evaluation) strategyNames() []string {
+	var names []string
+	for _, f := range e.Fractions {
+		for _, s := range f.Strategies {
+			if !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}
+
+// plotTable has the data of the plots: a row for each point.
+type plotTable struct{ e *Evaluation }
+
+type plotRow struct {
+	figure          string
+	fraction        float64
+	name            string
+	x, y, low, high float64 // NaN: none
+	n               int64   // records or samples; 0: not said
+}
+
+// Tables is operators.Tabled's.
+func (t plotTable) Tables(mem memory.Allocator) arrow.Record {
+	var rows []plotRow
+	nan := math.NaN()
+	for _, p := range t.e.plots {
+		for _, s := range p.scores {
+			for i, x := range s.points {
+				rows = append(rows, plotRow{"logit-rank", p.fraction, s.name, x, s.fit[i], nan, nan, int64(s.fits[i])})
+			}
+			if s.samples > 0 {
+				for i, y := range s.truePositive {
+					rows = append(rows, plotRow{"roc", p.fraction, s.name, float64(i) / gridPoints, y, nan, nan, int64(s.samples)})
+				}
+			}
+			for _, b := range s.bins {
+				name := "calibration-match"
+				if s.alone {
+					name = "calibration-unique"
+				}
+				rows = append(rows, plotRow{name, p.fraction, s.name, b.Estimate, b.Observed, b.Observed - 1.96*b.SE, b.Observed + 1.96*b.SE, int64(b.Count)})
+			}
+		}
+	}
+	for _, name := range t.e.strategyNames() {
+		for _, c := range t.e.strategies[name] {
+			rows = append(rows, plotRow{"strategies", c.fraction, name, c.fraction, c.Mean, c.Mean - 1.96*c.SE, c.Mean + 1.96*c.SE, int64(c.N)})
+		}
+	}
+	c := &columns{mem: mem, rows: len(rows)}
+	c.text("figure", func(i int) *string { return &rows[i].figure })
+	c.number("sampling_fraction", func(i int) float64 { return rows[i].fraction })
+	c.text("name", func(i int) *string { return &rows[i].name })
+	c.optional("x", func(i int) float64 { return rows[i].x })
+	c.optional("y", func(i int) float64 { return rows[i].y })
+	c.optional("low", func(i int) float64 { return rows[i].low })
+	c.optional("high", func(i int) float64 { return rows[i].high })
+	c.whole("n", func(i int) (int64, bool) { return rows[i].n, rows[i].n > 0 })
+	return c.record()
+}
+
+// optional appends a column of numbers; NaN is null.
+func (c *columns) optional(name string, value func(i int) float64) {
+	b := array.NewFloat64Builder(c.mem)
+	for i := range c.rows {
+		if x := value(i); math.IsNaN(x) {
+			b.AppendNull()
+		} else {
+			b.Append(x)
+		}
+	}
+	c.add(name, b, true)
+}
