@@ -128,7 +128,7 @@ type drawing struct {
 }
 
 // Begin is a Sink's: all is counted, so that the strata are known.
-func (d *drawing) Begin(_ context.Context, _ []operators.Part, out []operators.Output) ([]string, error) {
+func (d *drawing) Begin(context.Context, []operators.Part, []operators.Output) ([]string, error) {
 	var strata []int64
 	group := d.population.group
 	records := d.population.key.tables[0].Records()
@@ -161,12 +161,9 @@ func (d *drawing) Begin(_ context.Context, _ []operators.Part, out []operators.O
 	}
 	var fields []arrow.Field
 	for _, name := range d.population.reads {
-		for _, o := range out {
-			if o.Input && o.Field.Name == name {
-				d.out = append(d.out, o)
-				fields = append(fields, o.Field)
-			}
-		}
+		f, _ := d.population.job.source.Schema().FieldsByName(name)
+		d.out = append(d.out, operators.Output{Field: f[0], Input: true})
+		fields = append(fields, f[0])
 	}
 	class := arrow.Field{Name: classColumn, Type: arrow.PrimitiveTypes.Int64}
 	d.out = append(d.out, operators.Output{Field: class})

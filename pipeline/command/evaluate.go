@@ -242,6 +242,25 @@ func mean(f pipeline.MeanFigure) string {
 	return text
 }
 
+// shownPairs is how many pairs of scores are compared on the terminal.
+const shownPairs = 6
+
+// differences tell which of two scores is the better one, sample by sample.
+func differences(list []pipeline.ScorePair) string {
+	if len(list) == 0 {
+		return ""
+	}
+	rows := [][]cell{{left("difference, sample by sample"), left("AUC"), left("slope")}}
+	for _, c := range list[:min(len(list), shownPairs)] {
+		rows = append(rows, []cell{left(c.First + " - " + c.Second), left(mean(c.AUC)), left(mean(c.Slope))})
+	}
+	text := "\n" + table("  ", rows)
+	if more := len(list) - shownPairs; more > 0 {
+		text += fmt.Sprintf("  and %s\n", plural(int64(more), "pair more", "pairs more"))
+	}
+	return text
+}
+
 // shownFractions is how many sampling fractions the terminal tells of in full.
 const shownFractions = 3
 
@@ -266,11 +285,11 @@ func evaluationText(e *pipeline.Evaluation, folder string) string {
 			}
 			rows = append(rows, row)
 		}
-		text += table("  ", rows)
+		text += table("  ", rows) + differences(f.Comparisons)
 		if len(f.FileMeasures) > 0 {
 			rows = [][]cell{{left("measure of the file"), left("estimated"), left("true"), left("bias")}}
 			for _, m := range f.FileMeasures {
-				rows = append(rows, []cell{left(m.Operator + " " + m.Measure), left(mean(m.Estimate)), left(mean(m.Truth)), left(mean(m.Bias))})
+				rows = append(rows, []cell{left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")), left(mean(m.Estimate)), left(mean(m.Truth)), left(mean(m.Bias))})
 			}
 			text += "\n" + table("  ", rows)
 		}
