@@ -141,7 +141,7 @@ func number(t *testing.T, text string) float64 {
 // The same bytes for any workers, batches, and numbers of samples that fit in memory at once.
 func TestEvaluateIsTheSame(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(900))})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{}})
+	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{Search: "fixed", Graph: "independence"}})
 	s.Fractions = []float64{.1, .3, .5}
 	s.Pictures = []string{"svg"}
 	s.Out = "one"
