@@ -89,10 +89,16 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err
 	return atomicfile.Commit(files...)
 }
 
-// pictures are all figures, with the names of their files.
+// mostDrawn is the largest number of sampling fractions of which each has figures of its own.
+const mostDrawn = 5
+
+// pictures are all figures, with the names of their files. Of many fractions there is the comparison of strategies only.
 func (e *Evaluation) pictures(s *EvaluateSpec) ([]picture, error) {
 	var all []picture
 	for _, p := range e.plots {
+		if len(e.plots) > mostDrawn {
+			break
+		}
 		subtitle := fmt.Sprintf("%s key variables, %d samples of %g %%", fmt.Sprint(len(e.Key)), e.Repetitions, 100*p.fraction)
 		list, err := p.pictures(subtitle)
 		if err != nil {

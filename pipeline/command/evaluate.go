@@ -32,7 +32,7 @@ standard errors.
 In place of FILE a spec, with operators set as it says: its source is the
 population; its sampling, sink, summary and limits are not looked at.
 FOLDER gets evaluation.json, plots.parquet with the data of the plots, and the
-plots as SVG and PNG.`,
+plots as SVG and PNG; of more than five fractions, that of strategies only.`,
 		Flags: slices.Concat(keyFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "fraction", Usage: "sampling fractions, separated by commas; FROM..TO:STEP for a range, such as 0.05..0.95:0.05"},
 			&cli.IntFlag{Name: "repetitions", Value: pipeline.DefaultRepetitions, Usage: "samples of each fraction"},
