@@ -13,7 +13,6 @@
 package linkage
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -225,7 +224,7 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 			shared = append(shared, k)
 		}
 	}
-	slices.SortFunc(shared, func(x, y key) int { return bytes.Compare([]byte(x), []byte(y)) })
+	slices.Sort(shared)
 	n := [2]int64{p.Samples[0].records(), p.Samples[1].records()}
 
 	evidence := make([]*evidence, len(p.Tables))

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// intruder has a population, two samples of it, and a released table.
+func intruder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	population := strings.Repeat("m,1,a\n", 12) + strings.Repeat("f,1,b\n", 9) + strings.Repeat("f,2,a\n", 4) + "m,2,a\nm,2,b\nm,3,a\nf,3,b\n"
+	for name, text := range map[string]string{
+		"p.csv":  "S,A,H\n" + population,
+		"a.csv":  "S,A\n" + strings.Repeat("m,1\n", 4) + "f,1\nf,1\nf,2\nm,2\nf,3\n",
+		"b.csv":  "S,A,H\n" + strings.Repeat("m,1,a\n", 3) + "f,2,a\nm,3,a\nf,3,b\n",
+		"t.csv":  "S,A,value\nm,1,12\nf,1,9\nf,2,3\nm,2,3\nm,3,0\nf,3,3\n",
+		"c.csv":  "S,A\n1,1\n2,3\n",
+		"r.yaml": "S: {replace: true, map: {1: m, 2: f}}\n",
+		"s.yaml": "version: 1\nsource: {path: p.csv}\nsampling: {fraction: 0.3}\nkey: {variables: [S, A, H]}\noperators: [suda]\n",
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+}
+
+func TestAttackCommand(t *testing.T) {
+	intruder(t)
+	r := microrisk(t, "attack", "--sample", "a.csv", "--population", "p.csv", "--key", "S,A", "--cost", "9", "--out", "attacks.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "9 records of a population of 29")
+	require.Regexp(t, `4 uniques, CM\|SU +s to p +3 `, r.out)
+	require.Contains(t, r.out, "as many classes as the cost allows")
+	for _, line := range strings.Split(r.out, "\n") {
+		require.LessOrEqual(t, len([]rune(line)), 84, line)
+	}
+	r = microrisk(t, "attack", "--sample", "a.csv", "--fraction", "0.3", "--key", "S,A")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.NotContains(t, r.out, "known")
+	for args, want := range map[string]string{
+		"attack --key S,A":                                   "name the sample",
+		"attack a.csv --key S,A":                             "a.csv is neither the sample nor the population",
+		"attack --sample a.csv --key S,A":                    "nothing is said of the population",
+		"attack --sample a.csv --population p.csv":           "name the key variables",
+		"attack --sample p.csv --population a.csv --key S,A": "the sample has 29 records, the population 9",
+		"attack --sample a.csv --population p.csv --key S,A --known-only --search exact": "--known-only fits none",
+		"attack --sample a.csv --population p.csv --key S,A --frequency 0":               "--frequency is 0",
+		"attack --sample a.csv --population p.csv --key S,A --cost 0.1":                  "--cost is 0.1",
+		"attack --sample a.csv --population p.csv --key S,A --fraction 0.1":              "leave the sampling fraction",
+		"attack --sample a.csv --population p.csv --key S,A --missing wildcard":          "category or drops",
+	} {
+		r := microrisk(t, strings.Fields(args)...)
+		require.NotEqual(t, ExitDone, r.status, args)
+		require.Contains(t, r.err, want, args)
+	}
+}
+
+func TestLinkCommand(t *testing.T) {
+	intruder(t)
+	r := microrisk(t, "link", "--population", "p.csv", "--table", "t.csv", "--scheme", "random", "--base", "3", "--out", "links.csv", "--pairs", "pairs.csv", "a.csv", "b.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Regexp(t, `unique matches +2`, r.out)
+	require.Contains(t, r.out, "linked by S, A")
+	require.FileExists(t, "pairs.csv")
+	r = microrisk(t, "link", "--population-size", "29", "--recode-b", "r.yaml", "--out", "links.csv", "a.csv", "c.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Regexp(t, `unique matches +1`, r.out)
+	for args, want := range map[string]string{
+		"link --population-size 9 a.csv":                             "two samples are linked, not 1",
+		"link a.csv b.csv":                                           "how large is the population",
+		"link --population-size x a.csv b.csv":                       `--population-size is "x"`,
+		"link --population-size 29 --key Q a.csv b.csv":              `no column "Q"`,
+		"link --population-size 29 --missing ignore a.csv b.csv":     "category or drop",
+		"link --population-size 29 --recode-a nope.yaml a.csv b.csv": "cannot read the recodes nope.yaml",
+		"link --population-size 29 --recode-a a.csv a.csv b.csv":     "a.csv",
+		"link --population-size 29 --most-pairs 0 a.csv b.csv":       "--most-pairs is 0",
+		"link --population-size 29 --scheme random a.csv b.csv":      "there are none",
+	} {
+		r := microrisk(t, strings.Fields(args)...)
+		require.NotEqual(t, ExitDone, r.status, args)
+		require.Contains(t, r.err, want, args)
+	}
+}
+
+func TestEvaluateCommand(t *testing.T) {
+	intruder(t)
+	r := microrisk(t, "evaluate", "--key", "S,A,H", "--fraction", "0.3,0.5..0.7:0.1", "--repetitions", "2", "--measures", "suda,individual,kanonymity", "--pictures", "svg", "p.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "and 1 fraction more")
+	require.FileExists(t, "evaluation/strategies.svg")
+	require.FileExists(t, "evaluation/roc-0.6.svg")
+	r = microrisk(t, "evaluate", "--fraction", "0.3", "--repetitions", "1", "--out", "spec", "--pictures", "png", "s.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.FileExists(t, "spec/logit-rank-0.3.png")
+	for args, want := range map[string]string{
+		"evaluate --key S,A p.csv":                                               "--fraction 0.01",
+		"evaluate --key S,A --fraction 1 p.csv":                                  "above 0 and below 1",
+		"evaluate --key S,A --fraction 0.1..0.9 p.csv":                           "no range",
+		"evaluate --key S,A --fraction 0.1 --repetitions 0 p.csv":                "--repetitions is 0",
+		"evaluate --key S,A --fraction 0.1 --measures sap p.csv":                 `"sap" cannot be judged`,
+		"evaluate --key S,A --fraction 0.1 --measures suda --search exact p.csv": "--search belongs to mc3",
+		"evaluate --fraction 0.1 --key S s.yaml":                                 "--key is said by the spec",
+		"evaluate --key S,A --fraction 0.1 --top x p.csv":                        `--top is "x"`,
+		"evaluate --key S,A --fraction 0.1 --scores nope p.csv":                  `no operator writes a score "nope"`,
+	} {
+		r := microrisk(t, strings.Fields(args)...)
+		require.NotEqual(t, ExitDone, r.status, args)
+		require.Contains(t, r.err, want, args)
+	}
+}
