@@ -32,6 +32,7 @@ type scorePlots struct {
 	truth              []float64
 	bins               []evaluate.Bin
 	meanSlope, meanAUC float64
+	scatter            *figures.Figure // of an estimate of 1/F: records, and their smooth
 }
 
 // add takes the curves of a sample.
@@ -99,6 +100,15 @@ func (p *scorePlots) finish(bins int) error {
 		return nil
 	}
 	var err error
+	if p.match {
+		estimate, truth := p.estimate, p.truth
+		if len(estimate) > mostPoints {
+			estimate, truth = estimate[:mostPoints], truth[:mostPoints]
+		}
+		if p.scatter, err = figures.Match(p.name, estimate, truth); err != nil {
+			return err
+		}
+	}
 	p.bins, err = evaluate.Calibrate(p.estimate, p.truth, bins)
 	return err
 }
@@ -122,7 +132,7 @@ type picture struct {
 }
 
 // pictures are the figures of a fraction; those without anything to draw are left out.
-func (p *fractionPlots) pictures(subtitle string) ([]picture, error) {
+func (p *fractionPlots) pictures(subtitle string) []picture {
 	var list []picture
 	add := func(name string, f *figures.Figure) {
 		f.Subtitle = subtitle
@@ -154,20 +164,11 @@ func (p *fractionPlots) pictures(subtitle string) ([]picture, error) {
 		add("calibration-unique", figures.Calibration("population uniqueness (F = 1)", alone))
 	}
 	for _, s := range p.scores {
-		if !s.match {
-			continue
+		if s.scatter != nil {
+			list = append(list, picture{"match-" + s.name, s.scatter})
 		}
-		estimate, truth := s.estimate, s.truth
-		if len(estimate) > mostPoints {
-			estimate, truth = estimate[:mostPoints], truth[:mostPoints]
-		}
-		f, err := figures.Match(s.name, estimate, truth)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, picture{"match-" + s.name, f})
 	}
-	return list, nil
+	return list
 }
 
 // strategyPicture draws the strategies over the sampling fractions.

@@ -56,15 +56,11 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err
 	if err := put("evaluation.json", append(document, '\n')); err != nil {
 		return err
 	}
-	pictures, err := e.pictures(s)
-	if err != nil {
-		return err
-	}
 	kinds := s.Pictures
 	if kinds == nil {
 		kinds = []string{"svg", "png"}
 	}
-	for _, p := range pictures {
+	for _, p := range e.pictures() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -93,18 +89,14 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err
 const mostDrawn = 5
 
 // pictures are all figures, with the names of their files. Of many fractions there is the comparison of strategies only.
-func (e *Evaluation) pictures(s *EvaluateSpec) ([]picture, error) {
+func (e *Evaluation) pictures() []picture {
 	var all []picture
 	for _, p := range e.plots {
 		if len(e.plots) > mostDrawn {
 			break
 		}
 		subtitle := fmt.Sprintf("%s key variables, %d samples of %g %%", fmt.Sprint(len(e.Key)), e.Repetitions, 100*p.fraction)
-		list, err := p.pictures(subtitle)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range list {
+		for _, one := range p.pictures(subtitle) {
 			one.name = fileName(fmt.Sprintf("%s-%g", one.name, p.fraction))
 			all = append(all, one)
 		}
@@ -114,7 +106,7 @@ func (e *Evaluation) pictures(s *EvaluateSpec) ([]picture, error) {
 		f.Subtitle = fmt.Sprintf("%d key variables, %d samples of each fraction", len(e.Key), e.Repetitions)
 		all = append(all, picture{"strategies", f})
 	}
-	return all, nil
+	return all
 }
 
 // fileName takes out of a name what file systems do not like.
@@ -163,6 +155,13 @@ func (t plotTable) Tables(mem memory.Allocator) arrow.Record {
 			if s.samples > 0 {
 				for i, y := range s.truePositive {
 					rows = append(rows, plotRow{"roc", p.fraction, s.name, float64(i) / gridPoints, y, nan, nan, int64(s.samples)})
+				}
+			}
+			if s.scatter != nil {
+				for k, line := range s.scatter.Lines {
+					for i, x := range line.X {
+						rows = append(rows, plotRow{[]string{"match", "match-smooth"}[k], p.fraction, s.name, x, line.Y[i], nan, nan, 0})
+					}
 				}
 			}
 			for _, b := range s.bins {
