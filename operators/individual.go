@@ -114,6 +114,9 @@ func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, 
 		if b.weighed {
 			w = t.Sum(i, 0)
 		}
+		if !(w > 0) {
+			return nil, fmt.Errorf("the weights of a key combination with %d records add up to %g: weights below 2^-32 count as 0", t.Count(i), w)
+		}
 		weights = append(weights, w)
 	}
 	if err := b.measure(f, t, weights); err != nil {

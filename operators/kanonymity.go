@@ -81,7 +81,8 @@ type kAnonymityFitted struct {
 func (b *kAnonymityBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
 	t := tables[0]
 	if t.OnDisk() {
-		return nil, tooLarge(int64(t.Classes()), 24*int64(t.Classes()), env.Memory)
+		return nil, fmt.Errorf("%s: %d key combinations do not fit in the %s of memory allowed: allow more, use fewer or coarser key variables, or write frequencies only (frequency)",
+			b.prefix, t.Classes(), mebibytes(env.Memory))
 	}
 	r, err := uniques.Frequencies(ctx, t, b.policies)
 	if err != nil {

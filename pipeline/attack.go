@@ -93,7 +93,9 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 		out.Known, out.People = &f, float64(f.People)
 	}
 	if out.Records == 0 {
-		out.Warnings = append(out.Warnings, "the sample has no records that count: every figure of it is 0")
+		const none = "the sample has no records that count: every figure of it is 0"
+		out.Warnings = append(out.Warnings, none)
+		o.Logger.Warn(none)
 	}
 	if err := out.attack(ctx, s, classes, of, expects); err != nil {
 		return nil, err
@@ -211,6 +213,9 @@ func (s *AttackSpec) checkOut() error {
 			return err
 		}
 		all.paths = append(all.paths, in.paths...)
+	}
+	if s.Model.ModelOut != "" && samePath(s.Model.ModelOut, s.Out) {
+		return wrong(fmt.Errorf("the figures and the model would both be written to %s", s.Out))
 	}
 	return writable([]string{s.Out}, all, nil)
 }

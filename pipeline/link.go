@@ -45,6 +45,7 @@ type linking struct {
 	a, b       *linked
 	population *contingency.Table
 	tables     []*releasedTables // Tables, Exact and Sampled
+	without    []string          // columns that cannot be key variables, of a sample, when no key was named
 }
 
 func (l *linking) Close() {
@@ -57,20 +58,27 @@ func (l *linking) Close() {
 
 // open finds the overlap, reads the tables, and opens the samples.
 func (l *linking) open(ctx context.Context) error {
-	columns := [2][]string{}
+	var columns, without [2][]string // that can be key variables, and that cannot
 	for i, s := range []struct {
 		role    string
 		files   []string
 		recodes []schemas.Recode
 	}{{"sample A", l.A, l.RecodeA}, {"sample B", l.B, l.RecodeB}} {
 		var err error
-		if columns[i], err = l.columnsOf(ctx, s.role, s.files, slices.Concat(s.recodes, l.Bands)); err != nil {
+		if columns[i], without[i], err = l.columnsOf(ctx, s.role, s.files, slices.Concat(s.recodes, l.Bands)); err != nil {
 			return err
 		}
 	}
 	if l.Key != nil {
 		l.overlap = *l.Key
 	} else {
+		for i, list := range without {
+			for _, name := range list {
+				if slices.Contains(columns[1-i], name) || slices.Contains(without[1-i], name) {
+					l.without = append(l.without, name)
+				}
+			}
+		}
 		for _, name := range columns[0] {
 			if slices.Contains(columns[1], name) {
 				l.overlap.Variables = append(l.overlap.Variables, schemas.KeyVariable{Name: name})
@@ -97,6 +105,11 @@ func (l *linking) open(ctx context.Context) error {
 		t := &releasedTables{stated: true}
 		for _, path := range list {
 			if err := t.read(ctx, path, kernel, l.options); err != nil {
+				return err
+			}
+		}
+		if i == 2 {
+			if err := t.wholeFiles(); err != nil {
 				return err
 			}
 		}
@@ -133,30 +146,34 @@ func (l *linking) specOf(files []string, key schemas.Key, recodes []schemas.Reco
 	return spec
 }
 
-// columnsOf are the names of a sample's columns that can be key variables.
-func (l *linking) columnsOf(ctx context.Context, role string, files []string, recodes []schemas.Recode) ([]string, error) {
+// columnsOf are the names of a sample's columns that can be key variables, and of those that cannot.
+func (l *linking) columnsOf(ctx context.Context, role string, files []string, recodes []schemas.Recode) (names, without []string, err error) {
 	from := schemas.Source{Path: files}
 	in, err := resolve(from)
 	if err != nil {
-		return nil, inRole(role, err)
+		return nil, nil, inRole(role, err)
 	}
 	source, err := open(ctx, from, in, l.options)
 	if err != nil {
-		return nil, inRole(role, err)
+		return nil, nil, inRole(role, err)
 	}
 	defer source.Close()
-	var names []string
+	recoded := func(name string) bool {
+		return slices.ContainsFunc(recodes, func(r schemas.Recode) bool { return r.Name == name })
+	}
 	for _, f := range source.Schema().Fields() {
-		if reason(source.Schema(), f) == "" {
+		switch {
+		case recoded(f.Name):
+		case reason(source.Schema(), f) == "":
 			names = append(names, f.Name)
+		default:
+			without = append(without, f.Name)
 		}
 	}
 	for _, r := range recodes {
-		if !slices.Contains(names, r.Name) {
-			names = append(names, r.Name)
-		}
+		names = append(names, r.Name)
 	}
-	return names, nil
+	return names, without, nil
 }
 
 // link counts and links.
@@ -169,6 +186,10 @@ func (l *linking) link(ctx context.Context) (*LinkOutcome, error) {
 	out := &LinkOutcome{People: l.PopulationSize, RecordsA: l.a.table.Records(), RecordsB: l.b.table.Records(), Known: l.Population != nil}
 	for _, v := range l.overlap.Variables {
 		out.Overlap = append(out.Overlap, v.Name)
+	}
+	slices.Sort(l.without)
+	if l.without = slices.Compact(l.without); len(l.without) > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("not linked by %s, which cannot be key variables in both samples: band or recode them", strings.Join(l.without, ", ")))
 	}
 	if l.Population != nil {
 		var err error
@@ -189,10 +210,12 @@ func (l *linking) link(ctx context.Context) (*LinkOutcome, error) {
 	}
 	p, words := l.problem()
 	p.People = out.People
+	p.Progress = func(done, total int64) { l.options.Progress("linking", done, total) }
 	matches, err := p.Link(ctx)
 	if err != nil {
 		return nil, words.named(err)
 	}
+	l.options.Progress("linking", int64(len(matches)), int64(len(matches)))
 	out.Unmatched = words.unmatched(l.a.table, l.b.table, len(l.overlap.Variables))
 	return out, l.rank(ctx, out, p, words, matches)
 }
@@ -261,13 +284,26 @@ func (l *linking) know(ctx context.Context, out *LinkOutcome) error {
 	for v := range positions {
 		positions[v] = v // the overlap comes first in the samples' keys
 	}
-	margin, err := l.a.table.Margin(positions...)
-	if err != nil {
-		return err
-	}
-	match, err := contingency.Match(ctx, margin, l.population)
-	if err != nil {
-		return err
+	var margin *contingency.Table
+	var match []int64
+	for _, s := range []*linked{l.b, l.a} { // the classes of the last are looked up below
+		var err error
+		if margin, err = s.table.Margin(positions...); err != nil {
+			return err
+		}
+		if match, err = contingency.Match(ctx, margin, l.population); err != nil {
+			return err
+		}
+		for i, p := range match {
+			people := int64(0)
+			if p >= 0 {
+				people = l.population.Count(int(p))
+			}
+			if n := margin.Count(i); n > people {
+				return fmt.Errorf("%s has %d records and the population %d people of %s: the sample is not of this population, or the files code their values differently",
+					s.role, n, people, classText(margin, i))
+			}
+		}
 	}
 	of := func(t *contingency.Table, class int) string {
 		codes := make([]uint32, len(positions))
@@ -286,9 +322,8 @@ func (l *linking) know(ctx context.Context, out *LinkOutcome) error {
 		if p := match[class]; p >= 0 {
 			c.F = l.population.Count(int(p))
 		}
-		if c.F < max(c.RecordsA, c.RecordsB) {
-			return fmt.Errorf("the samples have %d and %d records and the population %d people of %s: the samples are not of this population, or the files code their values differently",
-				c.RecordsA, c.RecordsB, c.F, classText(margin, class))
+		if c.F > c.High || c.F < c.Low {
+			return fmt.Errorf("the population has %d people of %s, the samples and tables leave %d to %d: they are not of this population", c.F, classText(margin, class), c.Low, c.High)
 		}
 	}
 	return nil

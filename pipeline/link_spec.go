@@ -3,9 +3,11 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"microrisk/engine/linkage"
 	"microrisk/schemas"
 )
 
@@ -22,6 +24,7 @@ type LinkSpec struct {
 	Missing        string           // of the overlap, where Key does not say: category (default) or drop
 	MissingCodes   []string         // values that count as missing, where Key does not say
 	Bands          []schemas.Recode // recodes for both samples and the population
+	Beside         []string         // files that were read for this spec, such as those of recodes: no output may be one of them
 	RecodeA        []schemas.Recode // recodes for one of them, before Bands
 	RecodeB        []schemas.Recode
 	RecodeP        []schemas.Recode
@@ -53,6 +56,7 @@ type LinkOutcome struct {
 	Known              bool          // the population is
 	KnownUnique        float64       // sum of 1/F over unique matches
 	RankCorrelation    *float64      // Spearman's, of Correct and 1/F over unique matches; nil if there are too few or all are equal
+	Warnings           []string
 }
 
 // A LinkedClass is a class of the overlap with records in both samples.
@@ -104,8 +108,15 @@ func (s *LinkSpec) check() error {
 		return wrong(errors.New("convolve has published tables weigh, and there are none: name them (table)"))
 	case s.RecodeP != nil && s.Population == nil:
 		return wrong(errors.New("there are recodes for a population whose file is not named"))
+	case s.PopulationSize > linkage.MostPeople:
+		return wrong(fmt.Errorf("a population of %d is more than can be computed with: at most %d", s.PopulationSize, int64(linkage.MostPeople)))
 	case s.MostPairs < 0:
 		return wrong(fmt.Errorf("at most %d pairs cannot be written", s.MostPairs))
+	}
+	perturbed := &schemas.Spec{Source: schemas.Source{Path: s.A}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: "any.csv"}}}}
+	if err := perturbed.Validate(); err != nil {
+		return err
 	}
 	if s.Key != nil {
 		if err := twoPolicies("linkage", *s.Key); err != nil {
@@ -129,6 +140,11 @@ func (s *LinkSpec) check() error {
 	if err := all.check("any"); err != nil {
 		return err
 	}
+	for _, path := range s.Beside {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			all.paths = append(all.paths, real)
+		}
+	}
 	for _, path := range []string{s.Out, s.Pairs} {
 		if path == "" {
 			continue
@@ -140,8 +156,15 @@ func (s *LinkSpec) check() error {
 			return err
 		}
 	}
-	if s.Pairs != "" && s.Pairs == s.Out {
+	if s.Pairs != "" && samePath(s.Pairs, s.Out) {
 		return wrong(fmt.Errorf("the matches and the pairs would both be written to %s", s.Out))
 	}
 	return nil
+}
+
+// samePath tells whether two paths are of one file, which need not be there.
+func samePath(a, b string) bool {
+	x, errA := filepath.Abs(a)
+	y, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && x == y
 }

@@ -175,3 +175,33 @@ func TestLinkRefuses(t *testing.T) {
 		})
 	}
 }
+
+// Outputs are none of the files that were read, nor each other; tables of samples have no margins; samples are of the population.
+func TestLinkGuards(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *LinkSpec)
+		want   string
+	}{
+		"recodes":         {func(s *LinkSpec) { s.Beside, s.Out = []string{"r.csv"}, "r.csv" }, "r.csv"},
+		"each other":      {func(s *LinkSpec) { s.Pairs = "./links.csv" }, "both be written"},
+		"totals":          {func(s *LinkSpec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
+		"base alone":      {func(s *LinkSpec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
+		"huge":            {func(s *LinkSpec) { s.PopulationSize = 1<<53 + 1 }, "more than can be computed with"},
+		"class of B only": {func(s *LinkSpec) { s.PopulationSize, s.Population = 0, []string{"p.csv"} }, "sample B has 1 records and the population 0 people of Var2 = 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "r.csv": "as it was", "s.csv": "Var2,count\n1,3\n2,1\nTotal,4\n", "p.csv": "Var2\n" + strings.Repeat("1\n", 12)})
+			s := LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Out: "links.csv"}
+			c.change(&s)
+			_, err := Link(t.Context(), s, Options{})
+			require.ErrorContains(t, err, c.want)
+			assert.Equal(t, "as it was", read(t, "r.csv"))
+			assert.NoFileExists(t, "links.csv")
+		})
+	}
+	inFolder(t, map[string]string{"a.csv": "K,X\n1,0.5\n2,1.5\n", "b.csv": "K,X\n1,0.5\n3,2.5\n"})
+	o, err := Link(t.Context(), LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 9}, Options{})
+	require.NoError(t, err)
+	require.Len(t, o.Warnings, 1)
+	assert.Contains(t, o.Warnings[0], "not linked by X")
+}

@@ -21,6 +21,9 @@ func (l *linking) write(ctx context.Context, out *LinkOutcome) error {
 		if out.Pairs > float64(most) {
 			return fmt.Errorf("there are %.0f candidate pairs, more than the %d that may be written: raise the limit, or link by more variables", out.Pairs, most)
 		}
+		if needs := int64(out.Pairs) * bytesPerPair; needs > l.options.Memory {
+			return fmt.Errorf("%.0f candidate pairs take about %d MiB of memory, the limit is %d MiB: allow more, or link by more variables", out.Pairs, needs>>20, l.options.Memory>>20)
+		}
 		var err error
 		if pairs, err = l.pairs(ctx, out); err != nil {
 			return err
@@ -36,6 +39,9 @@ func (l *linking) write(ctx context.Context, out *LinkOutcome) error {
 	}
 	return writeRecord(ctx, l.Pairs, pairs, l.options)
 }
+
+// bytesPerPair is about what a candidate pair takes until it is written.
+const bytesPerPair = 200
 
 // A columns builds a record column by column.
 type columns struct {
@@ -160,6 +166,9 @@ func (l *linking) pairs(ctx context.Context, out *LinkOutcome) (*pairTable, erro
 	t := &pairTable{}
 	for number, c := range out.Classes {
 		for _, a := range together(found[0], c.classA) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			for _, b := range together(found[1], c.classB) {
 				t.rows = append(t.rows, pair{l.a.place(a), l.b.place(b), int64(number), c.Correct})
 			}

@@ -148,6 +148,18 @@ func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record,
 	return nil
 }
 
+// wholeFiles refuses tables of counted samples with margins beside them: those would count the sample twice.
+func (t *releasedTables) wholeFiles() error {
+	for i, m := range t.margins {
+		for _, other := range t.margins[:i] {
+			if other.file == m.file {
+				return wrong(fmt.Errorf("%s has margins (%s) beside its cells: of a table counted from a sample give the cells alone", m.file, operators.TotalCode))
+			}
+		}
+	}
+	return nil
+}
+
 // place names a cell in messages.
 func (t *releasedTables) place(variables []int, texts []string) string {
 	words := make([]string, len(variables))

@@ -23,6 +23,9 @@ import (
 	"microrisk/engine/perturb"
 )
 
+// MostPeople is the largest population that can be computed with.
+const MostPeople = 1 << 53
+
 // A Problem is two samples, and what else is known of their population.
 type Problem struct {
 	People  int64    // N
@@ -36,6 +39,8 @@ type Problem struct {
 	// Convolve has a published cell that is a part of a class, or the sum of several, weigh in the posterior too, and not in the bounds
 	// alone. All splits of a sum into its parts are taken to be equally likely.
 	Convolve bool
+
+	Progress func(done, total int64) // called now and then with the classes linked; nil: not at all
 }
 
 // Counts are the cells of a table that are not 0.
@@ -76,6 +81,9 @@ func (p *Problem) Check() error {
 	}
 	if len(p.Overlap) == 0 {
 		return errors.New("the samples have no variable in common: there is nothing to link by")
+	}
+	if p.People > MostPeople {
+		return fmt.Errorf("a population of %d is more than can be computed with: at most %d", p.People, int64(MostPeople))
 	}
 	for i, s := range p.Samples {
 		if err := s.check(p.Levels); err != nil {
@@ -243,9 +251,12 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 	}
 	known := map[string]*posterior{}
 	matches := make([]Match, 0, len(shared))
-	for _, k := range shared {
+	for i, k := range shared {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if p.Progress != nil && (i%1024 == 0 || p.Tight) {
+			p.Progress(int64(i), int64(len(shared)))
 		}
 		m := Match{Codes: k.codes(), A: a[k], B: b[k]}
 		m.Low, m.High = max(m.A, m.B), p.People-max(n[0]-m.A, n[1]-m.B)
@@ -270,6 +281,9 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		id := fmt.Sprint(m.Low, m.High, facts)
 		if known[id] == nil {
 			post, err := p.posterior(m.Low, m.High, facts)
+			if err == nil {
+				post.p = nil // the moments are enough, and a large population has many values
+			}
 			if err != nil {
 				return nil, &ClassError{Codes: m.Codes, Reason: err.Error()}
 			}

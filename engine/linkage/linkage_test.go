@@ -343,3 +343,71 @@ func TestRefuses(t *testing.T) {
 		})
 	}
 }
+
+// What is integrated where F can be large is the sum.
+func TestIntegratedIsTheSum(t *testing.T) {
+	for _, c := range []struct {
+		people int64
+		a, b   fact
+		close  float64
+	}{
+		{3_000_000, fact{records: 300, count: 1}, fact{records: 200, count: 1}, 1e-9},
+		{3_000_000, fact{records: 900, count: 40}, fact{records: 800, count: 35}, 1e-9},
+		{4_000_000, fact{records: 2000, count: 500}, fact{records: 2100, count: 510}, 1e-9},
+	} {
+		p := &Problem{People: c.people}
+		facts := []fact{c.a, c.b}
+		low, high := p.within(max(c.a.count, c.b.count), c.people-max(c.a.records-c.a.count, c.b.records-c.b.count), facts)
+		require.Greater(t, high-low, int64(mostSummed))
+		logs := make([]float64, high-low+1)
+		most := 0.0
+		for i := 1; i < len(logs); i++ {
+			logs[i] = logs[i-1] + p.step(low+int64(i)-1, facts)
+			most = max(most, logs[i])
+		}
+		total, mean, match := 0.0, 0.0, 0.0
+		for i, l := range logs {
+			x, f := math.Exp(l-most), float64(low+int64(i))
+			total, mean, match = total+x, mean+x*f, match+x/f
+		}
+		got := p.integrated(low, high, facts)
+		assert.InEpsilon(t, mean/total, got.mean, c.close)
+		assert.InEpsilon(t, match/total, got.correct, c.close)
+	}
+	// A country's population, at once.
+	p := &Problem{People: 330_000_000}
+	post, err := p.posterior(1, 330_000_000-9_999, []fact{{records: 10_000, count: 1}, {records: 10_000, count: 1}})
+	require.NoError(t, err)
+	n := 330_000_000. / 20_000 // the law is close to x exp(-x/n) dx
+	assert.InEpsilon(t, 3*n, post.mean, .001)
+	assert.InEpsilon(t, 1/(2*n), post.correct, .001)
+	_, err = (&Problem{People: MostPeople + 1, Overlap: []int{0}, Samples: make([]Counts, 2)}).Link(t.Context())
+	require.ErrorContains(t, err, "more than can be computed with")
+}
+
+// Published cells of many categories weigh as they should, where probabilities themselves are too small for numbers.
+func TestConvolvedManyCategories(t *testing.T) {
+	count := Counts{Variables: []int{0, 1}, Codes: [][]uint32{{0, 1}, {0, 0}}, Count: []int64{350, 650}}
+	p := &Problem{People: 100_000, Levels: []int{2, 4000}, Overlap: []int{0, 1}, Convolve: true, Samples: []Counts{count, count},
+		Tables: []Table{{Name: "exact", Kernel: perturb.None(), Counts: Counts{Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{60_000, 40_000}}}}}
+	matches, err := p.Link(t.Context())
+	require.NoError(t, err)
+	total, mean := new(big.Float).SetPrec(200), new(big.Float).SetPrec(200)
+	x := big.NewFloat(1).SetPrec(200)
+	ratio := func(a, b int64) {
+		x.Mul(x, new(big.Float).SetPrec(200).Quo(big.NewFloat(float64(a)), big.NewFloat(float64(b))))
+	}
+	for f := int64(350); f <= 60_000; f++ {
+		total.Add(total, x)
+		mean.Add(mean, new(big.Float).SetPrec(200).Mul(x, big.NewFloat(float64(f))))
+		for range 2 { // C(F, 350) C(N-F, 650)
+			ratio(f+1, f+1-350)
+			ratio(100_000-f-650, 100_000-f)
+		}
+		if rest := 60_000 - f; rest > 0 { // of the rest's splits into 3,999 classes
+			ratio(rest, rest+3998)
+		}
+	}
+	want, _ := new(big.Float).Quo(mean, total).Float64()
+	assert.InEpsilon(t, want, matches[0].Mean, 1e-9)
+}

@@ -26,19 +26,24 @@ const mostTerms = 1 << 26
 
 // posterior is the law of F within bounds, proportional to the probability of the facts: the prior is flat.
 func (p *Problem) posterior(low, high int64, facts []fact) (*posterior, error) {
-	var samples []fact
-	var others []fact
+	var samples, others []fact
+	smooth := true // outside of where the samples leave some probability there is none
 	for _, f := range facts {
-		switch {
-		case f.kernel == nil:
+		if f.kernel == nil {
 			samples = append(samples, f)
-		default:
-			others = append(others, f)
+			continue
 		}
+		others = append(others, f)
+		smooth = smooth && f.members == nil && f.within == 0
 	}
-	low, high = p.within(low, high, samples)
+	if smooth {
+		low, high = p.within(low, high, samples)
+	}
+	if len(others) == 0 && high-low > mostSummed {
+		return p.integrated(low, high, samples), nil
+	}
 	if high-low >= mostTerms {
-		return nil, errors.New("too many numbers of people are possible: the samples are too small a part of the population")
+		return nil, errors.New("too many numbers of people are possible for so many published cells: leave convolve out")
 	}
 	post := &posterior{low: low, p: make([]float64, high-low+1)}
 	logs := make([]float64, len(post.p))
@@ -51,7 +56,7 @@ func (p *Problem) posterior(low, high int64, facts []fact) (*posterior, error) {
 			return nil, err
 		}
 		for i, l := range likelihood {
-			logs[i] += math.Log(l)
+			logs[i] += l
 		}
 	}
 	most := math.Inf(-1)
@@ -91,8 +96,8 @@ func (p *Problem) step(f int64, samples []fact) float64 {
 	return sum
 }
 
-// within narrows the bounds to where the samples, whose probability has one mode, leave more than a negligible one. Facts of
-// perturbed cells are 0 outside of the bounds, and no less than 1e-20 of each other's values within them.
+// within narrows the bounds to where the samples, whose probability has one mode, leave more than a negligible one. A published cell
+// that is the class itself has a likelihood that is 0 outside of the bounds, and much the same within them.
 func (p *Problem) within(low, high int64, samples []fact) (int64, int64) {
 	if high-low < 1<<12 {
 		return low, high
@@ -150,7 +155,7 @@ func logChoose(n, k int64) float64 {
 	return a - b - c
 }
 
-// likelihood is the probability of a published cell for each F from low to high.
+// likelihood is the logarithm of the probability of a published cell for each F from low to high.
 func (f *fact) likelihood(low, high int64) ([]float64, error) {
 	out := make([]float64, high-low+1)
 	switch {
@@ -160,7 +165,7 @@ func (f *fact) likelihood(low, high int64) ([]float64, error) {
 		return f.shared(low, high, out)
 	}
 	for i := range out {
-		out[i] = perturb.Probability(f.kernel, f.published, low+int64(i))
+		out[i] = math.Log(perturb.Probability(f.kernel, f.published, low+int64(i)))
 	}
 	return out, nil
 }
@@ -170,9 +175,10 @@ const mostWork = 1 << 28
 
 var errWork = errors.New("too many cells are summed to be convolved: leave convolve out")
 
-// parted is the probability of the published parts of a class of F people: the sum over all splits of F, which are equally likely.
+// parted is the logarithm of the probability of the published parts of a class of F people: the sum over all splits of F, which are
+// equally likely.
 func (f *fact) parted(low, high int64, out []float64) ([]float64, error) {
-	sum, from := []float64{1}, int64(0)
+	sum, from, scale := []float64{1}, int64(0), 0.0 // times exp(scale)
 	cells := 0
 	work := 0
 	fold := func(published int64) error {
@@ -199,6 +205,12 @@ func (f *fact) parted(low, high int64, out []float64) ([]float64, error) {
 		}
 		sum, from = next, from+least
 		cells++
+		if most := slices.Max(append(sum, 0)); most > 0 { // many cells would run out of digits
+			for i := range sum {
+				sum[i] /= most
+			}
+			scale += math.Log(most)
+		}
 		return nil
 	}
 	for _, published := range *f.members {
@@ -216,33 +228,48 @@ func (f *fact) parted(low, high int64, out []float64) ([]float64, error) {
 	}
 	for i := range out {
 		big := low + int64(i)
+		out[i] = math.Inf(-1)
 		if at := big - from; at >= 0 && at < int64(len(sum)) {
-			out[i] = sum[at] * math.Exp(-logSplits(big, float64(cells)))
+			out[i] = math.Log(sum[at]) + scale - logSplits(big, float64(cells))
 		}
 	}
 	return out, nil
 }
 
-// shared is the probability of a published cell that sums several classes of the overlap, of which one has F people: its total may be
-// any, and all splits of it are equally likely.
+// shared is the logarithm of the probability of a published cell that sums several classes of the overlap, of which one has F people:
+// its total may be any, and all splits of it are equally likely.
 func (f *fact) shared(low, high int64, out []float64) ([]float64, error) {
 	least, most, _ := f.kernel.Bounds(f.published)
 	if (most-least+1)*int64(len(out)) > mostWork {
 		return nil, errWork
+	}
+	for i := range out {
+		out[i] = math.Inf(-1)
 	}
 	for total := least; total <= most; total++ {
 		p := perturb.Probability(f.kernel, f.published, total)
 		if p == 0 {
 			continue
 		}
-		whole := logSplits(total, f.within)
+		whole := math.Log(p) - logSplits(total, f.within)
 		for i := range out {
 			if rest := total - low - int64(i); rest >= 0 {
-				out[i] += p * math.Exp(logSplits(rest, f.within-1)-whole)
+				out[i] = addLogs(out[i], whole+logSplits(rest, f.within-1))
 			}
 		}
 	}
 	return out, nil
+}
+
+// addLogs is log(exp(a) + exp(b)).
+func addLogs(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
 }
 
 // logSplits is the logarithm of the number of ways to split n people into so many cells.

@@ -12,13 +12,15 @@ import (
 
 // MostTightCells is the largest table whose classes are bounded together; where every table has all variables of the overlap it is the
 // size of each class's part.
-const MostTightCells = 4096
+const MostTightCells = 1024
 
 // A tight finds the narrowest bounds on classes that samples, tables and N imply together.
 type tight struct {
 	problem *Problem
 	whole   *program.Model // all cells, when some table lacks variables of the overlap
+	basis   *program.Basis // of the last class of whole
 	layout  *cells
+	terms   map[key][]program.Term // of whole, by class
 
 	// Otherwise classes depend on each other through N alone: the least and most of each by itself, and their sums.
 	alone      map[key]span
@@ -306,7 +308,7 @@ func (p *Problem) spanOf(ctx context.Context, layout *cells, part *Problem) (spa
 	if simple || len(part.Tables) == 0 {
 		return s, nil
 	}
-	return solve(ctx, part.model(layout, ""), layout.sums(nil)[""])
+	return solve(ctx, part.model(layout, ""), layout.sums(nil)[""], new(*program.Basis))
 }
 
 // total bounds the sum of all cells of a table.
@@ -328,7 +330,8 @@ func (t *Table) total(levels []int) (low, high int64) {
 
 // solve is the least and the most that a sum of cells can be. Where branch and bound does not end the bounds are those of the
 // relaxation, in whole numbers, which are valid.
-func solve(ctx context.Context, m *program.Model, sum []program.Term) (span, error) {
+// It starts from the basis of a model that differs in costs alone, if there is one, and leaves its own.
+func solve(ctx context.Context, m *program.Model, sum []program.Term, basis **program.Basis) (span, error) {
 	for _, term := range sum {
 		m.Columns[term.Column].Cost = 1
 	}
@@ -340,9 +343,12 @@ func solve(ctx context.Context, m *program.Model, sum []program.Term) (span, err
 	var out span
 	for _, most := range []bool{false, true} {
 		m.Maximise = most
-		s, err := program.Embedded{Nodes: 1000}.Solve(ctx, m)
+		s, err := program.Embedded{Nodes: 1000, Start: *basis}.Solve(ctx, m)
 		if err != nil {
 			return out, err
+		}
+		if s.Basis != nil {
+			*basis = s.Basis
 		}
 		value := int64(0)
 		switch s.Status {
@@ -373,7 +379,10 @@ func solve(ctx context.Context, m *program.Model, sum []program.Term) (span, err
 func (t *tight) of(ctx context.Context, class key) (low, high int64, err error) {
 	n := t.problem.People
 	if t.whole != nil {
-		s, err := solve(ctx, t.whole, t.layout.sums(t.problem.Overlap)[class])
+		if t.terms == nil {
+			t.terms = t.layout.sums(t.problem.Overlap)
+		}
+		s, err := solve(ctx, t.whole, t.terms[class], &t.basis)
 		return s.low, s.high, err
 	}
 	s := t.alone[class]

@@ -116,20 +116,23 @@ func mc3FitFlags() []cli.Flag {
 func attackText(o *pipeline.AttackOutcome, path string) string {
 	text := fmt.Sprintf("%s of a population of %s\n", plural(o.Records, "record", "records"), count(int64(math.Round(o.People))))
 	if f := o.Known; f != nil {
-		text += fmt.Sprintf("  known: %s, %s of them unique in the population\n", plural(f.SampleUniques, "sample unique", "sample uniques"), count(f.UniqueInBoth))
+		text += fmt.Sprintf("%s, %s of them unique in the population\n", plural(f.SampleUniques, "sample unique", "sample uniques"), count(f.UniqueInBoth))
 	}
-	text += "\nstrategies\n" + table("  ", strategyRows(o.Strategies, o.Known != nil, o.Expected != nil)) +
-		"  s to p: from a record of the sample to the population; p to s: from a person\n" +
-		"  to the sample; cost: people looked at, with and without replacement\n"
+	if o.Known != nil {
+		text += "\nstrategies, as the population is known\n" + table("  ", strategyRows(o.Strategies, func(r pipeline.AttackRow) *attack.Result { return r.Known }))
+	}
+	if o.Expected != nil && o.Records > 0 {
+		text += "\nstrategies, as models of the population estimate them\n" +
+			table("  ", strategyRows(o.Strategies, func(r pipeline.AttackRow) *attack.Result { return r.Estimated }))
+	}
+	text += "  s to p: from a record of the sample to the population; p to s: from a person\n" +
+		"  to the sample; cost: people looked at, drawn with and without replacement\n"
 	if len(o.Frontier) > 0 {
 		text += fmt.Sprintf("\nBayesian strategy: the best classes by %s\n", rankingText(o.Frontier[0].Ranking)) +
-			table("  ", frontierRows(o.Frontier, o.Known != nil))
+			table("  ", frontierRows(o.Frontier, o.Known != nil)) + "  cost: estimated, from person to sample\n"
 	}
 	if len(o.Affordable) > 0 {
 		text += "\nas many classes as the cost allows\n" + table("  ", frontierRows(o.Affordable, o.Known != nil))
-	}
-	for _, w := range o.Warnings {
-		text += "\nwarning: " + printable(w) + "\n"
 	}
 	if path != "" {
 		text += "\nwritten to " + printable(path) + "\n"
@@ -144,32 +147,20 @@ func rankingText(by string) string {
 	return "the chance of a correct match, E[1/F]"
 }
 
-// strategyRows are the rows of the table of strategies 1 to 7: chance and cost, known and estimated.
-func strategyRows(list []pipeline.AttackRow, known, estimated bool) [][]cell {
-	head := []cell{left("considers"), left("way"), right("classes")}
-	if known {
-		head = append(head, right("known"), right("cost"), right("without"))
-	}
-	if estimated {
-		head = append(head, right("estimated"), right("cost"), right("without"))
-	}
-	rows := [][]cell{head}
+// strategyRows are the rows of the table of strategies 1 to 7: chance and cost, as of says.
+func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack.Result) [][]cell {
+	rows := [][]cell{{left("considers"), left("way"), right("classes"), right("correct match"), right("cost"), right("without")}}
 	for _, a := range list {
 		name := fmt.Sprintf("%d %s", a.Strategy.Number, a.Strategy.Considers)
 		if a.Strategy.Name != "" {
-			name = fmt.Sprintf("%d uniques, %s", a.Strategy.Number, a.Strategy.Name)
+			name += " (" + a.Strategy.Name + ")"
 		}
 		way := "s to p"
 		if a.Strategy.Direction == attack.PopulationToSample {
 			way = "p to s"
 		}
-		row := []cell{left(name), left(way), right(count(a.Classes))}
-		for _, r := range []*attack.Result{a.Known, a.Estimated} {
-			if r != nil {
-				row = append(row, right(chance(r.Correct)), right(cost(r.CostWith)), right(cost(r.CostWithout)))
-			}
-		}
-		rows = append(rows, row)
+		r := of(a)
+		rows = append(rows, []cell{left(name), left(way), right(count(r.Classes)), right(chance(r.Correct)), right(cost(r.CostWith)), right(cost(r.CostWithout))})
 	}
 	return rows
 }
@@ -179,9 +170,9 @@ func frontierRows(list []pipeline.AttackRow, known bool) [][]cell {
 	head := []cell{right("classes")}
 	for _, way := range []string{"p to s", "s to p"} {
 		if known {
-			head = append(head, right(way+": known"), right("estimated"))
+			head = append(head, right(way+": true"), right("estimate"))
 		} else {
-			head = append(head, right(way+": estimated"))
+			head = append(head, right(way+": estimate"))
 		}
 		if way == "p to s" {
 			head = append(head, right("cost"), right("without"))
@@ -204,7 +195,13 @@ func frontierRows(list []pipeline.AttackRow, known bool) [][]cell {
 	return rows
 }
 
-func chance(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
+// chance writes a probability: with four digits after the point, small ones with four that are not 0.
+func chance(x float64) string {
+	if x > 0 && x < .001 {
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 4, 64)
+}
 
 // cost writes an expected number of people.
 func cost(x float64) string {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -29,7 +30,7 @@ func wholeOf(ctx *cli.Context, flag string, least int64) (int64, error) {
 	}
 	v, err := strconv.ParseInt(ctx.String(flag), 10, 32)
 	if err != nil || v < least {
-		return 0, usage("--%s is %q; it must be a whole number of at least %d", flag, ctx.String(flag), least)
+		return 0, usage("--%s is %q; it must be a whole number from %d to %d", flag, ctx.String(flag), least, math.MaxInt32)
 	}
 	return v, nil
 }
@@ -62,7 +63,7 @@ func lDiversityOf(ctx *cli.Context) (*schemas.LDiversity, error) {
 		return nil, err
 	}
 	if text := ctx.String("diversity-factor"); text != "" {
-		if l.C, err = strconv.ParseFloat(text, 64); err != nil || !(l.C > 0) {
+		if l.C, err = strconv.ParseFloat(text, 64); err != nil || !(l.C > 0) || math.IsInf(l.C, 1) {
 			return nil, usage("--diversity-factor is %q; it must be a number above 0", text)
 		}
 	}

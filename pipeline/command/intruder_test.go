@@ -30,14 +30,14 @@ func TestAttackCommand(t *testing.T) {
 	r := microrisk(t, "attack", "--sample", "a.csv", "--population", "p.csv", "--key", "S,A", "--cost", "9", "--out", "attacks.csv")
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "9 records of a population of 29")
-	require.Regexp(t, `4 uniques, CM\|SU +s to p +3 `, r.out)
+	require.Regexp(t, `4 sample uniques \(CM\|SU\) +s to p +3 `, r.out)
 	require.Contains(t, r.out, "as many classes as the cost allows")
 	for _, line := range strings.Split(r.out, "\n") {
 		require.LessOrEqual(t, len([]rune(line)), 84, line)
 	}
 	r = microrisk(t, "attack", "--sample", "a.csv", "--fraction", "0.3", "--key", "S,A")
 	require.Equal(t, ExitDone, r.status, r.err)
-	require.NotContains(t, r.out, "known")
+	require.NotContains(t, r.out, "is known")
 	for args, want := range map[string]string{
 		"attack --key S,A":                                   "name the sample",
 		"attack a.csv --key S,A":                             "a.csv is neither the sample nor the population",
@@ -74,7 +74,7 @@ func TestLinkCommand(t *testing.T) {
 		"link --population-size 29 --missing ignore a.csv b.csv":     "category or drop",
 		"link --population-size 29 --recode-a nope.yaml a.csv b.csv": "cannot read the recodes nope.yaml",
 		"link --population-size 29 --recode-a a.csv a.csv b.csv":     "a.csv",
-		"link --population-size 29 --most-pairs 0 a.csv b.csv":       "--most-pairs is 0",
+		"link --population-size 29 --pairs p2.csv --most-pairs 0 a.csv b.csv":       "--most-pairs is 0",
 		"link --population-size 29 --scheme random a.csv b.csv":      "there are none",
 	} {
 		r := microrisk(t, strings.Fields(args)...)

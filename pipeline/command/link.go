@@ -49,7 +49,7 @@ Categories that only one sample has are reported.`,
 			&cli.StringSliceFlag{Name: "sampled", Usage: "`FILE` of a table counted from another sample; may be repeated"},
 			&cli.StringFlag{Name: "bounds", Usage: "bounds on F: naive (table by table) or tight (what samples, tables and the population's size imply together)", Value: "naive"},
 			&cli.BoolFlag{Name: "convolve", Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file with one row a class that both samples have", Value: "links.parquet"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FILE` with one row a class that both samples have (default: links.parquet)", Value: "links.parquet"},
 			&cli.StringFlag{Name: "pairs", Usage: "write every candidate pair to `FILE`"},
 			&cli.Int64Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs", Value: pipeline.DefaultPairs},
 		}, withoutSecret(perturbationFlags(""))),
@@ -90,6 +90,9 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 		if s.PopulationSize, err = strconv.ParseInt(text, 10, 64); err != nil || s.PopulationSize < 1 {
 			return nil, usage("--population-size is %q; it must be a whole number of at least 1", text)
 		}
+	}
+	if ctx.IsSet("most-pairs") && s.Pairs == "" {
+		return nil, usage("--most-pairs is of --pairs, which is not there")
 	}
 	if s.MostPairs < 1 {
 		return nil, usage("--most-pairs is %d; it must be at least 1", s.MostPairs)
@@ -132,6 +135,7 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 		if *r.to, err = schemas.DecodeRecodes(name, text); err != nil {
 			return nil, err
 		}
+		s.Beside = append(s.Beside, name)
 	}
 	return s, nil
 }
@@ -154,7 +158,7 @@ func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
 			rows = append(rows, []cell{left("  rank correlation"), right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)), left("of the chance with the true 1/F")})
 		}
 	}
-	text := fmt.Sprintf("linked by %s\n", shorten(printable(strings.Join(o.Overlap, ", ")), screen-10)) + table("  ", rows)
+	text := wrap("linked by "+printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + table("  ", rows)
 	for _, u := range o.Unmatched {
 		for _, only := range []struct {
 			which   string
@@ -162,7 +166,7 @@ func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
 			records int64
 		}{{"A", u.OnlyA, u.RecordsA}, {"B", u.OnlyB, u.RecordsB}} {
 			if len(only.list) > 0 {
-				text += fmt.Sprintf("  only sample %s has %s = %s (%s)\n", only.which, printable(u.Variable), shorten(printable(strings.Join(only.list, ", ")), 40),
+				text += fmt.Sprintf("  only sample %s has %s = %s (%s)\n", only.which, printable(u.Variable), shorten(printable(strings.Join(quoted(only.list), ", ")), 40),
 					plural(only.records, "record", "records"))
 			}
 		}
@@ -181,10 +185,13 @@ func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
 			}
 			lines = append(lines, line)
 		}
-		text += "\nunique matches, the likeliest first\n" + table("  ", lines)
+		text += "\nunique matches, the likeliest first; rows are numbered from 0\n" + table("  ", lines)
 		if more := o.Unique - shownMatches; more > 0 {
 			text += fmt.Sprintf("  and %s more\n", count(int64(more)))
 		}
+	}
+	for _, w := range o.Warnings {
+		text += "\nwarning: " + printable(w) + "\n"
 	}
 	for _, path := range []string{s.Out, s.Pairs} {
 		if path != "" {
@@ -192,4 +199,15 @@ func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
 		}
 	}
 	return text + "\n"
+}
+
+// quoted puts quotes around an empty category.
+func quoted(list []string) []string {
+	out := slices.Clone(list)
+	for i, s := range out {
+		if s == "" {
+			out[i] = `""`
+		}
+	}
+	return out
 }
