@@ -2,18 +2,17 @@ package pipeline_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"microrisk/pipeline"
 	"microrisk/schemas"
 )
 
@@ -26,10 +25,11 @@ type sapCase struct {
 	counts    map[string]int // of every cell and margin of every area
 	areas     [][]string
 	cells     [][]string
+	never     [][]string     // impossible combinations
 	of        [][2]int       // area and cell of each record; -1 for none
 	published map[string]int // of every cell and margin released, by area
 	ends      int            // only so many people, or all but so many, are known
-	estimates int            // estimated SAPs compared, and how many were outside their interval
+	estimates int            // SAPs that are estimates, and how many were outside their interval
 	misses    int
 }
 
@@ -45,15 +45,10 @@ func drawSAP(r *rand.Rand) *sapCase {
 		}
 		values = append(values, c.newColumn(r, []string{"A", "b.c", "Ü", "d e", "f"}[v], levels))
 	}
-	declared := r.IntN(2) == 0 // of by: all or none, since it is not said what some of them do
-	for v := range c.by {
-		if !declared {
-			c.levels[v] = nil
-		} else if c.levels[v] == nil {
-			c.levels[v] = slices.DeleteFunc(slices.Clone(values[v]), func(x string) bool { return slices.Contains(c.variables[v].codes, x) })
-		}
+	if c.by == 2 && (c.levels[0] == nil || c.levels[1] == nil) { // it is not said what levels of some do
+		c.levels[0], c.levels[1] = nil, nil
 	}
-	rare, most := r.IntN(4), oneOf(r, 2, 5, 8, 12)
+	rare, most := r.IntN(4), oneOf(r, 3, 6, 9, 12)
 	for _, area := range product(values[:c.by]...) {
 		spread := oneOf(r, 1, 3, 8)
 		for range r.IntN(most + 1) {
@@ -119,26 +114,16 @@ func (c *sapCase) drawRelease(r *rand.Rand, margins bool) {
 		}
 	}
 	for range r.IntN(4) * r.IntN(2) { // combinations that nobody has
-		m := map[string]string{}
+		m, pattern := map[string]string{}, slices.Repeat([]string{allOf}, len(names))
 		for v, x := range oneOf(r, append(c.cells, nil)...) {
 			if x != noValue && r.IntN(4) > 0 {
-				m[names[v]] = x
+				m[names[v]], pattern[v] = x, x
 			}
 		}
-		if !slices.ContainsFunc(c.of, func(at [2]int) bool { return at[0] >= 0 && c.matches(m, at[1]) }) && len(m) > 0 {
-			s.Impossible = append(s.Impossible, m)
+		if len(m) > 0 && !slices.ContainsFunc(c.of, func(at [2]int) bool { return at[0] >= 0 && within(c.cells[at[1]], pattern) }) {
+			s.Impossible, c.never = append(s.Impossible, m), append(c.never, pattern)
 		}
 	}
-}
-
-// matches says whether a combination of some variables has a cell in it.
-func (c *sapCase) matches(m map[string]string, cell int) bool {
-	for v, x := range c.cells[cell] {
-		if y, said := m[c.variables[c.by+v].name]; said && x != y {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *sapCase) names() (names []string) {
@@ -205,153 +190,51 @@ func (c *sapCase) released() [][]string {
 	return list
 }
 
-// A sapLaw has what enumeration finds of one area, by the number of people known.
-type sapLaw struct {
-	people         int
-	ways, otherWay []float64   // to draw n people, of all and of all but one
-	sap, zeros     []float64   // ways in which a zero is recovered, and the sum of zeros over them
-	cell, target   [][]float64 // by cell
+// interval has the least and the greatest true count that can be published as a number.
+func interval(p *schemas.Perturbation, published int) (lo, hi int) {
+	lo, hi = math.MaxInt, -1
+	for n := range published + 40 {
+		if kernel(p, n)[published] > 0 {
+			lo, hi = min(lo, n), n
+		}
+	}
+	return lo, hi
 }
 
-func at(list []float64, n int64) float64 { return list[min(int(n), len(list)-1)] }
-
-// enumerate goes through everything that can be known of an area: the numbers of people known of each cell. A zero is recovered
-// where all of a cell are known, and no table that the release allows, with at least those known, has more in it.
-func (c *sapCase) enumerate(area int) *sapLaw {
-	m := len(c.cells)
-	counts, lo, hi, possible := make([]int, m), make([]int, m), make([]int, m), make([]bool, m)
-	law, rules := &sapLaw{}, []rule(nil)
-	for k, x := range c.released() {
-		n := c.counts[c.key(area, x)]
-		l, u := interval(&c.asked.Release.Perturbation, c.published[c.key(area, x)])
-		if k < m {
-			possible[k] = !slices.ContainsFunc(c.asked.Impossible, func(m map[string]string) bool { return c.matches(m, k) })
-			if counts[k], lo[k], hi[k] = n, l, u; !possible[k] {
-				hi[k] = 0
-			}
-			law.people += n
-			continue
-		}
-		if c.asked.Release.Total == "exact" && strings.Join(x, "") == strings.Repeat(allOf, len(x)) {
-			l, u = n, n
-		}
-		var parts []int
-		for i, cell := range c.cells {
-			if within(cell, x) {
-				parts = append(parts, i)
-			}
-		}
-		rules = append(rules, rule{parts, l, u})
-	}
-	law.sap, law.zeros = make([]float64, law.people+1), make([]float64, law.people+1)
-	for range m {
-		law.cell, law.target = append(law.cell, make([]float64, law.people+1)), append(law.target, make([]float64, max(1, law.people)))
-	}
-	for n := range law.people + 1 {
-		law.ways = append(law.ways, binomial(law.people, n))
-		law.otherWay = append(law.otherWay, binomial(law.people-1, n))
-	}
-	law.otherWay = law.otherWay[:max(1, law.people)]
-	known := make([]int, m)
-	var know func(i, n, rest int, ways float64)
-	know = func(i, n, rest int, ways float64) {
-		if n > c.ends && n+rest < law.people-c.ends {
-			return
-		}
-		if i < m {
-			for known[i] = 0; known[i] <= counts[i]; known[i]++ {
-				know(i+1, n+known[i], rest-counts[i], ways*binomial(counts[i], known[i]))
-			}
-			known[i] = 0
-			return
-		}
-		zeros := 0
-		for k, s := range known {
-			if !possible[k] || s < counts[k] {
-				continue
-			}
-			more := slices.Clone(lo)
-			for i := range more {
-				more[i] = max(more[i], known[i])
-			}
-			if more[k] = max(more[k], s+1); more[k] > hi[k] || !exists(more, hi, rules) {
-				zeros++
-				law.cell[k][n] += ways
-			}
-		}
-		law.zeros[n] += ways * float64(zeros)
-		for k := range known {
-			if zeros > 0 && known[k] < counts[k] { // one of those not known is the target
-				law.target[k][n] += ways * float64(counts[k]-known[k]) / float64(counts[k])
-			}
-		}
-		if zeros > 0 {
-			law.sap[n] += ways
-		}
-	}
-	know(0, 0, law.people, 1)
-	return law
-}
-
-// affordable says whether enumeration ends soon.
-func (c *sapCase) affordable() bool {
-	for area := range c.areas {
-		cost, people := len(c.cells)*len(c.released()), 0
-		for _, cell := range c.cells {
-			cost *= c.counts[c.key(area, cell)] + 1
-			people += c.counts[c.key(area, cell)]
-		}
-		if cost > 400000 || people > 12 {
-			return false
-		}
-	}
-	return len(c.areas) > 0 && len(c.cells) > 0 // of a table without cells not all is said
-}
-
-// publish draws the numbers of all areas, and writes them to a file.
-func (c *sapCase) publish(t *testing.T, r *rand.Rand, path string) {
+// publish draws the numbers of all areas, and gives them as a file. A row that is not there says 0.
+func (c *sapCase) publish(r *rand.Rand) string {
 	var lines [][]string
 	c.published = map[string]int{}
 	for area := range c.areas {
 		for _, x := range c.released() {
 			key := c.key(area, x)
-			law := kernel(&c.asked.Release.Perturbation, c.counts[key])
-			c.published[key] = oneOf(r, sortedKeys(law)...)
-			if c.published[key] == 0 && r.IntN(2) == 0 {
-				continue // a row that is not there says 0
+			n := oneOf(r, sortedKeys(kernel(&c.asked.Release.Perturbation, c.counts[key]))...)
+			if c.published[key] = n; n > 0 || r.IntN(2) == 0 {
+				lines = append(lines, append(strings.Split(strings.ReplaceAll(key, noValue, ""), cellJoin), strconv.Itoa(n)))
 			}
-			line := strings.Split(strings.ReplaceAll(key, noValue, ""), cellJoin)
-			lines = append(lines, append(line, strconv.Itoa(c.published[key])))
 		}
 	}
 	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	writeFile(t, path, csvText(append(c.names(), oneOf(r, "published", "value", "count")), lines))
+	return csvText(append(c.names(), oneOf(r, "published", "value", "count")), lines)
 }
 
+// TestSAPOracle lets some tables be estimated: all SAPs are near what is true, and most of them within their 95 % interval.
 func TestSAPOracle(t *testing.T) {
-	dir := t.TempDir()
-	for round := range tableRounds(t, 70) {
+	dir, estimates, misses := t.TempDir(), 0.0, 0.0
+	for round := range tableRounds(t, 40) {
 		r := generator(round)
 		c := drawSAP(r)
-		for !c.affordable() {
+		for len(c.areas)*len(c.cells) == 0 { // of such tables not all is said
 			c = drawSAP(r)
 		}
-		c.check(t, dir, round, r)
-	}
-}
-
-// TestSAPEstimates lets tables be estimated: all SAPs are near what is true, and 95 % of them within their interval.
-func TestSAPEstimates(t *testing.T) {
-	dir := t.TempDir()
-	estimates, misses := 0.0, 0.0
-	for round := range (tableRounds(t, 60) + 9) / 10 {
-		r := generator(round)
-		c := drawLarge(r)
+		if round%10 == 9 {
+			c = drawLarge(r)
+		}
 		c.check(t, dir, round, r)
 		estimates += float64(c.estimates)
 		misses += float64(c.misses)
 	}
-	if misses > 0.05*estimates+3*math.Sqrt(0.05*0.95*estimates) {
+	if misses > 3+0.1*estimates { // they are not independent
 		t.Errorf("%v of %v estimates are outside their 95 %% interval", misses, estimates)
 	}
 }
@@ -368,11 +251,7 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 	s.Tables = in("tables." + oneOf(r, "csv", "parquet"))
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{SAP: s}},
 		Sink: schemas.Sink{Path: in("out." + oneOf(r, "csv", "parquet"))}}
-	fail := func(format string, arguments ...any) {
-		text, _ := os.ReadFile(in("in.csv"))
-		file, _ := os.ReadFile(in("published.csv"))
-		t.Fatalf("round %d: %s\n%s\n%s\n%s", round, fmt.Sprintf(format, arguments...), spec.YAML(), text, file)
-	}
+	fail := failing(t, round, spec, in("in.csv"), in("published.csv"))
 	os.Remove(in("published.csv"))
 	switch {
 	case scheme.Random() && r.IntN(2) == 0: // what tabulate publishes with the same secret
@@ -382,17 +261,11 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 			Margins: true, Empty: true, Perturb: new(*scheme), Path: in("published.csv")}})
 	case scheme.Random() || r.IntN(3) == 0:
 		s.Release.Published = in("published.csv")
-		c.publish(t, r, s.Release.Published)
+		writeFile(t, s.Release.Published, c.publish(r))
 	default: // nothing is left to chance
-		c.published = map[string]int{}
-		for key, n := range c.counts {
-			c.published[key] = sortedKeys(kernel(scheme, n))[0]
-		}
+		c.publish(r)
 	}
-	o, err := pipeline.Run(context.Background(), spec, pipeline.Options{Workers: 1 + r.IntN(3), Batch: r.IntN(9), Seed: r.Uint64()})
-	if err != nil {
-		fail("run: %v", err)
-	}
+	summary := runTables(r, spec, fail)["sap"].(*schemas.SAPSummary)
 	if scheme.Secret != "" {
 		c.published, _ = readTable(t, in("published.csv"), c.names(), "value")
 	}
@@ -400,7 +273,6 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 	for area := range c.areas {
 		laws = append(laws, c.enumerate(area))
 	}
-	summary := o.Summary.Operators["sap"].(*schemas.SAPSummary)
 	if c.ends == 100 && (!summary.Exact || summary.LowerBound || summary.HalfWidth != 0) || summary.Exact && summary.HalfWidth > 0 {
 		fail("%+v", summary)
 	}
@@ -409,6 +281,9 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 	compared.records(spec.Sink.Path)
 	compared.summary()
 }
+
+// at takes the last of a list for all that come after it.
+func at(list []float64, n int64) float64 { return list[min(int(n), len(list)-1)] }
 
 // A sapComparison compares what a run has written with the oracle.
 type sapComparison struct {
@@ -425,10 +300,7 @@ func (c *sapComparison) number(what string, got *string, want, spread float64) {
 	case c.said.Exact:
 		spread = 0
 	case spread == 0:
-		if c.estimates++; math.Abs(x-want) > c.said.HalfWidth {
-			c.misses++
-		}
-		spread = 2 * c.said.HalfWidth
+		spread = 3 * c.said.HalfWidth
 	}
 	if err != nil || !closeTo(x, want, 1e-9, spread) {
 		c.fail("%s is %s, want %v", what, show(got), want)
@@ -443,8 +315,8 @@ func (c *sapComparison) read(path string, count int, columns []string, kinds ...
 			columns = append(columns, fmt.Sprint(kind, n))
 		}
 	}
-	if last := len(header) - 1; last >= 0 && header[last] == "smallest_known" && c.asked.Tables == path {
-		header = header[:last]
+	if path == c.asked.Tables {
+		columns = append(columns, "smallest_known")
 	}
 	if err != nil || !slices.Equal(header, columns) || len(rows) != count {
 		c.fail("%d rows with columns %q, want %d with %q: %v", len(rows), header, count, columns, err)
@@ -470,9 +342,14 @@ func (c *sapComparison) tables() {
 		}
 		for i, n := range known {
 			c.number(fmt.Sprintf("SAP(%d) of %q", n, area), row[2+i], at(law.sap, n)/at(law.ways, n), 0)
+			if x, _ := strconv.ParseFloat(*row[2+i], 64); !c.said.Exact && !closeTo(x, at(law.sap, n)/at(law.ways, n), 1e-9, 0) {
+				if c.estimates++; math.Abs(x-at(law.sap, n)/at(law.ways, n)) > c.said.HalfWidth {
+					c.misses++
+				}
+			}
 			c.number(fmt.Sprintf("zeros(%d) of %q", n, area), row[2+len(known)+i], at(law.zeros, n)/at(law.ways, n), 0.03*float64(len(c.cells)))
 		}
-		if got := row[2+2*len(known)]; len(c.asked.Release.Margins) == 0 && !same(got, c.smallest(law)) { // with margins it is not found
+		if got := row[2+2*len(known)]; c.ends == 100 && !same(got, c.smallest(law)) { // of larger ones enumeration does not tell
 			c.fail("the smallest n of %q is %s, want %s", area, show(got), show(c.smallest(law)))
 		}
 	}
@@ -517,57 +394,55 @@ func (c *sapComparison) records(path string) {
 }
 
 func (c *sapComparison) summary() {
-	s, greatest := c.said, slices.Max(c.asked.Known)
-	want := schemas.SAPSummary{Tables: int64(len(c.laws)), Cells: int64(len(c.cells))}
-	smallest := map[string]int64{}
+	s, small, needs := c.said, int64(0), map[string]int64{}
+	want := *s // with what is compared elsewhere
+	want.Known, want.Threshold, want.Tables, want.Cells, want.Records, want.EmptyTables = c.asked.Known, c.threshold, int64(len(c.laws)), int64(len(c.cells)), 0, 0
 	for _, law := range c.laws {
-		if want.Records += int64(law.people); int64(law.people) < greatest {
-			want.SmallTables++
-		}
+		want.Records += int64(law.people)
 		if law.people == 0 {
 			want.EmptyTables++
 		}
-		smallest[show(c.smallest(law))]++
+		if int64(law.people) < slices.Max(c.asked.Known) {
+			small++
+		}
+		needs[show(c.smallest(law))]++
 	}
-	if want.EmptyTables > 0 {
-		want.SmallTables = s.SmallTables // it is not said whether these are among them
+	if want.EmptyTables == 0 { // else it is not said whether these are among the small ones
+		want.SmallTables = small
 	}
-	if s.Tables != want.Tables || s.Records != want.Records || s.Cells != want.Cells || s.SmallTables != want.SmallTables || s.EmptyTables != want.EmptyTables ||
-		!slices.Equal(s.Known, c.asked.Known) || s.Threshold != c.threshold || len(s.Distribution) != len(s.Known) {
-		c.fail("the summary is %+v, want %+v", s, want)
-	}
-	if len(c.asked.Release.Margins) == 0 {
-		for _, x := range s.SmallestKnown {
-			n := "null"
-			if x.Known != nil {
-				n = strconv.FormatInt(*x.Known, 10)
-			}
-			if smallest[n] -= x.Tables; smallest[n] == 0 {
-				delete(smallest, n)
+	if c.ends == 100 {
+		want.SmallestKnown, want.NotFound = nil, 0
+		for n := range int64(13) {
+			if tables := needs[strconv.FormatInt(n, 10)]; tables > 0 {
+				want.SmallestKnown = append(want.SmallestKnown, schemas.SmallestKnown{Known: &n, Tables: tables})
 			}
 		}
-		if len(smallest) > 0 {
-			c.fail("the summary has %+v, other tables are %v", s.SmallestKnown, smallest)
+		if needs["null"] > 0 {
+			want.SmallestKnown = append(want.SmallestKnown, schemas.SmallestKnown{Tables: needs["null"]})
 		}
 	}
-	for i, d := range s.Distribution {
-		want := schemas.SAPDistribution{Known: c.asked.Known[i], Bands: make([]int64, 10)}
+	want.Distribution = nil
+	for i, n := range c.asked.Known {
+		d := schemas.SAPDistribution{Known: n, Bands: make([]int64, 10)}
 		for _, law := range c.laws {
-			x, ways := at(law.sap, d.Known), at(law.ways, d.Known)
-			switch {
-			case x == 0:
-				want.Zero++
-			case x == ways:
-				want.One++
+			x, ways := at(law.sap, n), at(law.ways, n)
+			switch x {
+			case 0:
+				d.Zero++
+			case ways:
+				d.One++
 			default:
-				want.Bands[int(math.Ceil(10*x/ways))-1]++
+				d.Bands[int(math.Ceil(10*x/ways))-1]++
 			}
-			want.Mean += x / ways / float64(len(c.laws))
-			want.Greatest = max(want.Greatest, x/ways)
+			d.Mean += x / ways / float64(len(c.laws))
+			d.Greatest = max(d.Greatest, x/ways)
 		}
-		if s.Exact && (d.Known != want.Known || d.Zero != want.Zero || d.One != want.One || !slices.Equal(d.Bands, want.Bands) ||
-			!closeTo(d.Mean, want.Mean, 1e-9, 0) || !closeTo(d.Greatest, want.Greatest, 1e-9, 0)) {
-			c.fail("the distribution is %+v, want %+v", d, want)
+		if y := s.Distribution[i]; closeTo(d.Mean, y.Mean, 1e-9, 0) && closeTo(d.Greatest, y.Greatest, 1e-9, 0) {
+			d.Mean, d.Greatest = y.Mean, y.Greatest
 		}
+		want.Distribution = append(want.Distribution, d)
+	}
+	if s.Exact && !reflect.DeepEqual(want, *s) {
+		c.fail("the summary is %+v, want %+v", *s, want)
 	}
 }

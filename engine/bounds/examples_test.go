@@ -80,7 +80,7 @@ func TestRefusals(t *testing.T) {
 		"group 0 of variable 0 has a category 2":             {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{2}}}}}},
 		"group 1 of variable 0 is empty":                     {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{0}, {}}}}}},
 		"variable 0 has no groups":                           {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{}}}}},
-		"its sum over what they have in common is 4":         {Levels: []int{2, 2}, Margins: []Margin{Exact("A", []int{0}, []int64{1, 2}), Exact("B", []int{1}, []int64{2, 2})}},
+		"of the total, which both have, the first has 4, the second 3":         {Levels: []int{2, 2}, Margins: []Margin{Exact("A", []int{0}, []int64{1, 2}), Exact("B", []int{1}, []int64{2, 2})}},
 		"is at least 7, the second's 3":                      {Levels: []int{2}, Margins: []Margin{Exact("A", []int{0}, []int64{1, 2}), {Name: "N", Low: []int64{7}, High: []int64{NoLimit}}}},
 		"where the first has variable 1 = 1, variable 0 = 0": {Levels: []int{2, 2}, Margins: []Margin{Exact("A", []int{0}, []int64{2, 1}), Exact("AB", []int{1, 0}, []int64{2, 1, 1, 1})}},
 	} {

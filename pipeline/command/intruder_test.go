@@ -67,15 +67,15 @@ func TestLinkCommand(t *testing.T) {
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Regexp(t, `unique matches +1`, r.out)
 	for args, want := range map[string]string{
-		"link --population-size 9 a.csv":                             "two samples are linked, not 1",
-		"link a.csv b.csv":                                           "how large is the population",
-		"link --population-size x a.csv b.csv":                       `--population-size is "x"`,
-		"link --population-size 29 --key Q a.csv b.csv":              `no column "Q"`,
-		"link --population-size 29 --missing ignore a.csv b.csv":     "category or drop",
-		"link --population-size 29 --recode-a nope.yaml a.csv b.csv": "cannot read the recodes nope.yaml",
-		"link --population-size 29 --recode-a a.csv a.csv b.csv":     "a.csv",
-		"link --population-size 29 --pairs p2.csv --most-pairs 0 a.csv b.csv":       "--most-pairs is 0",
-		"link --population-size 29 --scheme random a.csv b.csv":      "there are none",
+		"link --population-size 9 a.csv":                                      "two samples are linked, not 1",
+		"link a.csv b.csv":                                                    "how large is the population",
+		"link --population-size x a.csv b.csv":                                `--population-size is "x"`,
+		"link --population-size 29 --key Q a.csv b.csv":                       `no column "Q"`,
+		"link --population-size 29 --missing ignore a.csv b.csv":              "category or drop",
+		"link --population-size 29 --recode-a nope.yaml a.csv b.csv":          "cannot read the recodes nope.yaml",
+		"link --population-size 29 --recode-a a.csv a.csv b.csv":              "a.csv",
+		"link --population-size 29 --pairs p2.csv --most-pairs 0 a.csv b.csv": "--most-pairs is 0",
+		"link --population-size 29 --scheme random a.csv b.csv":               "there are none",
 	} {
 		r := microrisk(t, strings.Fields(args)...)
 		require.NotEqual(t, ExitDone, r.status, args)
