@@ -3,6 +3,7 @@ package operators
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -30,6 +31,13 @@ func (s SAP) Bind(in *arrow.Schema) (*Plan, error) {
 	}
 	if len(s.Config.Cells) == 0 || len(s.Config.Known) == 0 {
 		return nil, fmt.Errorf("%s: it needs variables of the tables (cells) and numbers of people known (known)", b.prefix)
+	}
+	if s.Config.Tables != "" {
+		for _, v := range s.Config.By {
+			if slices.Contains(s.Config.TableColumns(), v.Name) {
+				return nil, fmt.Errorf("%s: %s is the name of a column of the file of tables: rename the variable of by, or leave the file out", b.prefix, v.Name)
+			}
+		}
 	}
 	key := schemas.Key{Variables: append(append([]schemas.KeyVariable{}, s.Config.By...), s.Config.Cells...)}
 	request, err := keyRequest(b.prefix, in, key)
@@ -86,16 +94,20 @@ type sapBound struct {
 	kernel perturb.Kernel
 }
 
+// largeNeed is the number of people from which on it is not worth while to find the chance that all are known for each record.
+const largeNeed = 32
+
 // sapFitted has what Apply needs of each class and each area.
 type sapFitted struct {
 	bound   *sapBound
-	area    []int32     // of each class, -1 for none
-	need    []int32     // people of whom all must be known for a zero in the class's cell, -1 if there never is one
-	people  []int64     // N of each area
-	sap     [][]float64 // by known, then area
-	target  [][]float64 // by known, then class; nil where margins are released
-	cellOf  [][]float64 // by known, then class, where margins are released; else need tells
-	fit     *sapFit     // for the file of tables
+	area    []int32             // of each class, -1 for none
+	need    []int32             // people of whom all must be known for a zero in the class's cell, -1 if there never is one
+	large   map[int64][]float64 // of classes with need above largeNeed, the chance that all of them are known, by known
+	people  []int64             // N of each area
+	sap     [][]float64         // by known, then area
+	target  [][]float64         // by known, then class; nil where margins are released
+	cellOf  [][]float64         // by known, then class, where margins are released; else need tells
+	fit     *sapFit             // for the file of tables
 	summary *schemas.SAPSummary
 }
 
@@ -137,6 +149,8 @@ func (f *sapFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([
 				return 0, false
 			case f.need[c] < 0:
 				return 0, true
+			case f.need[c] > largeNeed:
+				return f.large[c][k], true
 			}
 			all := f.people[a]
 			return attribution.AllKnown(int64(f.need[c]), min(n, all), all), true

@@ -3,7 +3,9 @@ package operators
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
@@ -90,11 +92,11 @@ func (l *layout) impossible(list []map[string]string) ([]bool, error) {
 			}
 			found++
 			if want[v] = slices.Index(variable.Categories, category); want[v] < 0 {
-				return nil, fmt.Errorf("the impossible combination %v has %q, which is no category of %s", m, category, variable.Name)
+				return nil, wronglySaid("the impossible combination %s has %q, which is no category of %s", l.combination(m), category, variable.Name)
 			}
 		}
 		if found < len(m) {
-			return nil, fmt.Errorf("the impossible combination %v has a variable that is not among cells", m)
+			return nil, wronglySaid("the impossible combination %s has a variable that is not among cells", l.combination(m))
 		}
 		var codes []int
 		for cell := range marked {
@@ -107,6 +109,29 @@ func (l *layout) impossible(list []map[string]string) ([]bool, error) {
 		}
 	}
 	return marked, nil
+}
+
+// wronglySaid is an error of the spec that only the data shows.
+func wronglySaid(format string, args ...any) error {
+	return &schemas.SpecError{Problems: []schemas.Problem{{Path: "operators", Message: fmt.Sprintf(format, args...)}}}
+}
+
+// combination is a combination in words: the variables of cells in their order, then what is none of them.
+func (l *layout) combination(m map[string]string) string {
+	var parts []string
+	known := map[string]bool{}
+	for _, v := range l.variables {
+		known[v.Name] = true
+		if category, ok := m[v.Name]; ok {
+			parts = append(parts, v.Name+"="+category)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !known[name] {
+			parts = append(parts, name+"="+m[name])
+		}
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // An identity names cells: in words, for published counts, and for the noise that a cell gets.
@@ -139,36 +164,59 @@ func (n *identity) name(a, cell int) {
 	}
 }
 
-// published is the count that is published for a cell whose true count is c.
-func (n *identity) published(a, cell int, c int64) int64 {
+// published is the count that is published for a cell whose true count is c, and whether there is a row of it in the file of
+// published counts, if there is one.
+func (n *identity) published(a, cell int, c int64) (count int64, there bool) {
 	b := n.bound
-	switch {
-	case b.Published != nil:
-		n.name(a, cell)
-		return b.Published.count(n.texts)
-	case !b.Config.Release.Random():
-		return perturb.Draw(b.kernel, c, 0)
+	if b.Published == nil && !b.Config.Release.Random() {
+		return perturb.Draw(b.kernel, c, 0), true
 	}
 	n.name(a, cell)
-	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes()))
+	return n.publishedNamed(c)
 }
 
 // publishedMargin is the count that is published for the cell of a margin that a cell of the table is in.
-func (n *identity) publishedMargin(a, cell int, variables []int, c int64) int64 {
-	b := n.bound
+func (n *identity) publishedMargin(a, cell int, variables []int, c int64) (count int64, there bool) {
 	n.name(a, cell)
 	for v := range n.layout.variables {
 		if !slices.Contains(variables, v) {
-			n.texts[b.by+v] = TotalCode
+			n.texts[n.bound.by+v] = TotalCode
 		}
 	}
+	return n.publishedNamed(c)
+}
+
+// publishedNamed is the count that is published for the cell in texts.
+func (n *identity) publishedNamed(c int64) (count int64, there bool) {
+	b := n.bound
 	switch {
 	case b.Published != nil:
 		return b.Published.count(n.texts)
 	case !b.Config.Release.Random():
-		return perturb.Draw(b.kernel, c, 0)
+		return perturb.Draw(b.kernel, c, 0), true
 	}
-	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes()))
+	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), true
+}
+
+// wrong is the error of a count, in words, that cannot have been published as j; there: the file of published counts has it. The cell
+// is the one in texts.
+func (n *identity) wrong(a int, what string, c, j int64, there bool) error {
+	b := n.bound
+	by := "by " + b.kernel.Name()
+	if b.Config.Release.Scheme == "" || b.Config.Release.Scheme == "none" {
+		by = "without perturbation"
+	}
+	switch {
+	case b.Published == nil:
+		return n.where(a, fmt.Errorf("%s is %d, which cannot be published as %d %s", what, c, j, by))
+	case there:
+		return n.where(a, fmt.Errorf("%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.name))
+	}
+	advice := ""
+	if slices.Contains(n.texts[b.by:], TotalCode) {
+		advice = "; write the margins to the file too"
+	}
+	return fmt.Errorf("%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.name, wordsOf(n.texts), what, c, advice)
 }
 
 // bytes is the identity of the cell in texts, totals left out.
@@ -204,7 +252,7 @@ func (n *identity) where(a int, err error) error {
 		return err
 	}
 	n.name(a, -1)
-	return fmt.Errorf("table %v: %w", n.texts[:n.bound.by], err)
+	return fmt.Errorf("table %s: %w", wordsOf(n.texts[:n.bound.by]), err)
 }
 
 // words is the name of a cell of the last area that was named.
@@ -217,5 +265,5 @@ func (n *identity) words(cell int) string {
 		}
 		parts = append(parts, n.layout.variables[v].Name+"="+text)
 	}
-	return fmt.Sprint(parts)
+	return "[" + strings.Join(parts, ", ") + "]"
 }

@@ -43,8 +43,8 @@ func (l *layout) margins(list [][]string) ([]marginLayout, error) {
 	return out, nil
 }
 
-// release measures a table of which margins are released too. The bounds of its own cells are in w.table already.
-func (w *tableWorker) release(ctx context.Context, a, from int) error {
+// released is a table with its margins. The bounds of its own cells are in w.table already.
+func (w *tableWorker) released(a int) (*attribution.Release, error) {
 	r := &attribution.Release{Counts: w.table.Counts, Impossible: w.impossible, Published: bounds.Release{Levels: w.layout.sizes}}
 	all := make([]int, len(w.layout.sizes))
 	for v, variable := range w.layout.variables {
@@ -55,17 +55,29 @@ func (w *tableWorker) release(ctx context.Context, a, from int) error {
 	for _, m := range w.margins {
 		published, err := w.margin(a, m)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		r.Published.Margins = append(r.Published.Margins, published)
 	}
 	if w.table.TotalUpper != attribution.NoTotal {
 		r.Published.Margins = append(r.Published.Margins, bounds.Margin{Name: "the total", Low: []int64{w.totalLower}, High: []int64{w.table.TotalUpper}})
 	}
-	got, err := r.SAP(ctx, w.known, attribution.ReleaseOptions{Seed: w.seed, Workers: 1})
+	return r, nil
+}
+
+// release measures a table of which margins are released too.
+func (w *tableWorker) release(ctx context.Context, a, from int) error {
+	r, err := w.released(a)
 	if err != nil {
-		return w.names.where(a, err)
+		return err
 	}
+	got, err := r.SAP(ctx, w.known, attribution.ReleaseOptions{Seed: w.seed, Workers: 1, Threshold: w.threshold})
+	if err != nil && ctx.Err() == nil {
+		return w.names.where(a, err)
+	} else if err != nil {
+		return err
+	}
+	w.smallest[a] = got.Smallest
 	for k := range w.known {
 		w.sap[k][a], w.zeros[k][a] = got.SAP[k], got.Expected[k]
 		if !got.Exact {
@@ -99,10 +111,10 @@ func (w *tableWorker) margin(a int, m marginLayout) (bounds.Margin, error) {
 		out.Name += "[" + w.layout.variables[v].Name + "]"
 	}
 	for i, c := range counts {
-		j := w.names.publishedMargin(a, example[i], m.variables, c)
+		j, there := w.names.publishedMargin(a, example[i], m.variables, c)
 		low, high, ok := w.bound.kernel.Bounds(j)
 		if !ok || c < low || c > high {
-			return out, w.names.where(a, fmt.Errorf("the count %d of a cell of the margin %s cannot have been published as %d by %s", c, out.Name, j, w.bound.kernel.Name()))
+			return out, w.names.wrong(a, "the count of "+wordsOf(w.names.texts[w.bound.by:])+" in the margin "+out.Name, c, j, there)
 		}
 		out.Low[i], out.High[i] = low, high
 	}

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ type Tabled interface {
 }
 
 // Tables is a Tabled's: the values of by, as text; people (N), cells; sap_<n> and expected_zeros_<n> for each n; smallest_known, the
-// smallest n whose SAP comes to the threshold, null if none does.
+// smallest n whose SAP comes to the threshold, null if none does, or it takes too much work to find it.
 func (f *sapFitted) Tables(mem memory.Allocator) arrow.Record {
 	s := f.fit
 	areas := len(f.people)
@@ -75,7 +76,7 @@ func (f *sapFitted) Tables(mem memory.Allocator) arrow.Record {
 func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 	b := f.bound
 	s := &schemas.SAPSummary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
-		Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
+		Riskiest: []schemas.SAPTable{}, Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
 	if len(f.halfWidth) > 0 {
 		s.HalfWidth = slices.Max(f.halfWidth)
 	}
@@ -115,9 +116,13 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 			s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Known: &n, Tables: counts[n]})
 		}
 	}
-	if counts[-1] > 0 && f.margins == nil {
-		s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Tables: counts[-1]})
+	if counts[attribution.Never] > 0 {
+		s.SmallestKnown = append(s.SmallestKnown, schemas.SmallestKnown{Tables: counts[attribution.Never]})
 	}
+	if s.NotFound = counts[attribution.NotFound]; s.NotFound > 0 {
+		env.Warn(fmt.Sprintf("%s: there are too many people and cells to find the smallest number of people known for %s: it is null", b.prefix, tablesInWords(s.NotFound)))
+	}
+	s.Riskiest = f.riskiest()
 	if s.LowerBound {
 		env.Warn(fmt.Sprintf("%s: the tightest bounds of some cells were not found: SAP is at least what is said", b.prefix))
 	}
@@ -125,12 +130,65 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 		env.Warn(fmt.Sprintf("%s: for some tables SAP is an estimate from %d random orders of their people, to within %.2g (95 %% intervals)", b.prefix, attribution.DefaultSamples, s.HalfWidth))
 	}
 	if s.SmallTables > 0 {
-		env.Warn(fmt.Sprintf("%s: %d tables have fewer than %d people; for them SAP is that of knowing everybody", b.prefix, s.SmallTables, most))
+		env.Warn(fmt.Sprintf("%s: %s fewer than %d people, where SAP is that of knowing everybody", b.prefix, have(s.SmallTables), most))
 	}
 	if s.Records == 0 {
 		env.Warn(fmt.Sprintf("%s: no record is in a table: the input has none, none was chosen, or all were dropped", b.prefix))
 	}
 	return s
+}
+
+func tablesInWords(n int64) string {
+	if n == 1 {
+		return "1 table"
+	}
+	return fmt.Sprintf("%d tables", n)
+}
+
+func have(n int64) string {
+	if n == 1 {
+		return "1 table has"
+	}
+	return fmt.Sprintf("%d tables have", n)
+}
+
+// riskiest are the tables with the greatest SAP: at the largest n, or where that is equal at the next smaller one; then those with the
+// most people. Nobody is at risk in a table of nobody.
+func (f *sapFit) riskiest() []schemas.SAPTable {
+	order := make([]int, len(f.known)) // of n, the largest first
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(j, k int) int { return cmp.Compare(f.known[k], f.known[j]) })
+	riskier := func(a, b int) int {
+		for _, k := range order {
+			if c := cmp.Compare(f.sap[k][b], f.sap[k][a]); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(cmp.Compare(f.people[b], f.people[a]), cmp.Compare(a, b))
+	}
+	var top []int
+	for a, n := range f.people {
+		if n == 0 || f.sap[order[0]][a] == 0 || len(top) == riskiest && riskier(a, top[riskiest-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(top, a, riskier)
+		top = slices.Insert(top, at, a)
+		top = top[:min(len(top), riskiest)]
+	}
+	out := []schemas.SAPTable{}
+	for _, a := range top {
+		t := schemas.SAPTable{By: []string{}, People: f.people[a]}
+		for v := range f.bound.by {
+			t.By = append(t.By, f.table.Variables[v].Categories[f.byCodes[v][a]])
+		}
+		for k := range f.known {
+			t.SAP = append(t.SAP, f.sap[k][a])
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // distribution counts the tables in bands of their SAP (Smith 2011, table 1).

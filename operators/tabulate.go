@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
@@ -29,6 +29,11 @@ func (o Tabulate) Bind(in *arrow.Schema) (*Plan, error) {
 	if o.Config.Perturb != nil {
 		if b.kernel, err = Kernel(o.Config.Perturb); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.prefix, err)
+		}
+	}
+	for _, v := range o.Config.Cells {
+		if slices.Contains(CountColumns, v.Name) {
+			return nil, fmt.Errorf("%s: %s is a name of the column of counts in files of tables: rename the variable", b.prefix, v.Name)
 		}
 	}
 	request, err := keyRequest(b.prefix, in, schemas.Key{Variables: o.Config.Cells})
@@ -55,6 +60,8 @@ type tabulated struct {
 	order   []int     // variables by name
 	codes   [][]int32 // by variable, then row
 	values  []int64
+	runs    []int // where the rows of each margin begin; they are in order
+	limit   int64 // bytes of memory, 0 for no limit
 	summary *schemas.TabulateSummary
 }
 
@@ -67,7 +74,7 @@ func (f *tabulated) Apply(context.Context, memory.Allocator, Rows) ([]arrow.Arra
 }
 
 func (b *tabulateBound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
-	f := &tabulated{bound: b, table: tables[0], order: byName(tables[0]), codes: make([][]int32, len(b.Config.Cells))}
+	f := &tabulated{bound: b, table: tables[0], order: byName(tables[0]), codes: make([][]int32, len(b.Config.Cells)), limit: env.Memory}
 	t := f.table
 	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
 		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), mebibytes(limit))
@@ -95,11 +102,15 @@ func (b *tabulateBound) fit(ctx context.Context, tables []*contingency.Table, en
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := f.margin(counts, s, key); err != nil {
+		env.Progress("tabulating", int64(s), int64(subsets))
+		if err := f.margin(ctx, counts, s, key); err != nil {
 			return nil, err
 		}
 	}
-	f.sort()
+	env.Progress("tabulating", int64(subsets), int64(subsets))
+	if err := f.sort(ctx); err != nil {
+		return nil, err
+	}
 	f.summarise(counts)
 	return f, t.Err()
 }
@@ -145,7 +156,8 @@ func (b *tabulateBound) secretKey(env Env) (perturb.Key, error) {
 }
 
 // margin adds the rows of the margin that leaves out the variables of a set.
-func (f *tabulated) margin(t *contingency.Table, out int, key perturb.Key) error {
+func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, key perturb.Key) error {
+	f.runs = append(f.runs, len(f.values))
 	var in []int
 	for v := range t.Variables {
 		if out>>v&1 == 0 {
@@ -157,10 +169,16 @@ func (f *tabulated) margin(t *contingency.Table, out int, key perturb.Key) error
 		return err
 	}
 	if f.bound.Config.Empty {
-		return f.allCells(m, in, key)
+		return f.allCells(ctx, m, in, key)
+	}
+	if err := f.roomFor(m.Classes()); err != nil {
+		return err
 	}
 	row := make([]uint32, len(in))
 	for i := range m.Classes() {
+		if i%rowsAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		for j := range in {
 			row[j] = m.Code(i, j)
 		}
@@ -170,7 +188,7 @@ func (f *tabulated) margin(t *contingency.Table, out int, key perturb.Key) error
 }
 
 // allCells adds a row for every combination of categories, missing ones where somebody misses a value.
-func (f *tabulated) allCells(m *contingency.Table, in []int, key perturb.Key) error {
+func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int, key perturb.Key) error {
 	sizes, cells := make([]int, len(in)), 1
 	for j := range in {
 		sizes[j] = len(m.Variables[j].Categories)
@@ -181,9 +199,15 @@ func (f *tabulated) allCells(m *contingency.Table, in []int, key perturb.Key) er
 			return fmt.Errorf("a table with its empty cells has more than %d: leave empty out, or take coarser variables", mostCells*64)
 		}
 	}
+	if err := f.roomFor(cells); err != nil {
+		return err
+	}
 	next := 0
 	row := make([]uint32, len(in))
 	for cell := range cells {
+		if cell%rowsAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		rest := cell
 		for j := len(in) - 1; j >= 0; j-- {
 			row[j] = uint32(rest % sizes[j])
@@ -201,6 +225,29 @@ func (f *tabulated) allCells(m *contingency.Table, in []int, key perturb.Key) er
 			}
 		}
 		f.add(in, row, count, key)
+	}
+	return nil
+}
+
+// rowsAtOnce is after how many rows the context is looked at.
+const rowsAtOnce = 1 << 14
+
+// roomFor refuses more rows than fit in the memory that is allowed: their codes and counts, their order, and their text as it is written.
+func (f *tabulated) roomFor(more int) error {
+	rows := int64(len(f.values)) + int64(more)
+	each := 16.0
+	for _, v := range f.table.Variables {
+		length := 0
+		for _, c := range v.Categories {
+			length += len(c)
+		}
+		each += 10 + float64(length)/float64(max(1, len(v.Categories)))
+	}
+	switch needs := int64(each*float64(rows)) + f.table.Bytes(); {
+	case rows > math.MaxInt32:
+		return fmt.Errorf("the table has more than %d rows: leave margins or empty cells out, or take coarser variables", math.MaxInt32)
+	case f.limit > 0 && needs > f.limit:
+		return fmt.Errorf("a table of %d rows or more needs about %s of memory, the limit is %s: leave margins or empty cells out, take coarser variables, or allow more", rows, mebibytes(needs), mebibytes(f.limit))
 	}
 	return nil
 }
@@ -248,34 +295,6 @@ func (f *tabulated) text(v int, code int32) string {
 	return missingText
 }
 
-// sort brings the rows into order, each total before its parts.
-func (f *tabulated) sort() {
-	order := make([]int, len(f.values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		for v := range f.codes {
-			if c := cmp.Compare(f.codes[v][a], f.codes[v][b]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	for v, codes := range f.codes {
-		sorted := make([]int32, len(order))
-		for i, o := range order {
-			sorted[i] = codes[o]
-		}
-		f.codes[v] = sorted
-	}
-	values := make([]int64, len(order))
-	for i, o := range order {
-		values[i] = f.values[o]
-	}
-	f.values = values
-}
-
 func (f *tabulated) summarise(kept *contingency.Table) {
 	f.summary = &schemas.TabulateSummary{Records: kept.Records(), Rows: int64(len(f.values)), Margins: f.bound.Config.Margins, Scheme: f.bound.kernel.Name(), Variables: []schemas.VariableSummary{}}
 	for v, variable := range f.table.Variables {
@@ -283,41 +302,4 @@ func (f *tabulated) summarise(kept *contingency.Table) {
 		f.summary.Variables = append(f.summary.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(f.table, v),
 			Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes})
 	}
-}
-
-// Tables is a Tabled's: the variables as text, Total where one is left out, null where a value is missing; and the counts, named count
-// where they are true and value where they are perturbed.
-func (f *tabulated) Tables(mem memory.Allocator) arrow.Record {
-	var fields []arrow.Field
-	var columns []arrow.Array
-	for v, variable := range f.table.Variables {
-		b := array.NewStringBuilder(mem)
-		for _, c := range f.codes[v] {
-			switch {
-			case c == total:
-				b.Append(TotalCode)
-			case int(c) < len(variable.Categories):
-				b.Append(variable.Categories[c])
-			default:
-				b.AppendNull()
-			}
-		}
-		fields = append(fields, arrow.Field{Name: variable.Name, Type: arrow.BinaryTypes.String, Nullable: true})
-		columns = append(columns, b.NewArray())
-		b.Release()
-	}
-	name := "count"
-	if f.bound.Config.Perturb != nil {
-		name = "value"
-	}
-	b := array.NewInt64Builder(mem)
-	b.AppendValues(f.values, nil)
-	fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
-	columns = append(columns, b.NewArray())
-	b.Release()
-	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(f.values)))
-	for _, c := range columns {
-		c.Release()
-	}
-	return r
 }

@@ -1,11 +1,14 @@
 package operators
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"microrisk/schemas"
 )
@@ -97,4 +100,61 @@ func TestTabulateByChance(t *testing.T) {
 	config.Margins = true
 	_, _, err = tabulatedLines(t, Tabulate{Config: config}, "Total a")
 	require.ErrorContains(t, err, "names totals")
+}
+
+// Rows come in order, each total before its parts, for any number of variables.
+func TestTabulatedRowsAreInOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		names := []string{"A", "B", "C"}[:rapid.IntRange(1, 3).Draw(rt, "variables")]
+		var rows []string
+		for range rapid.IntRange(1, 30).Draw(rt, "rows") {
+			var values []string
+			for range names {
+				values = append(values, rapid.SampledFrom([]string{"a", "b", "c", "_"}).Draw(rt, "value"))
+			}
+			rows = append(rows, strings.Join(values, " "))
+		}
+		config := schemas.Tabulate{Cells: variables(names...), Margins: rapid.Bool().Draw(rt, "margins"), Empty: rapid.Bool().Draw(rt, "empty"), Path: "t.csv"}
+		_, report, err := table(t, memory.DefaultAllocator, lines(t, memory.DefaultAllocator, 7, strings.Join(names, " "), rows...), Options{}, Tabulate{Config: config})
+		require.NoError(rt, err)
+		f := report.Operators[0].Tables.(*tabulated)
+		for i := 1; i < len(f.values); i++ {
+			require.True(rt, f.before(int32(i-1), int32(i)), "row %d", i)
+		}
+	})
+}
+
+// Margins are refused before they take more memory than is allowed, and end soon after the context does.
+func TestTabulateWithinMemory(t *testing.T) {
+	var rows []string
+	for i := range 3000 {
+		rows = append(rows, fmt.Sprintf("%d %d %d %d %d %d %d %d", i, i*7%3000, i*11%3000, i*13%3000, i*17%3000, i*19%3000, i*23%3000, i*29%3000))
+	}
+	names := strings.Fields("A B C D E F G I")
+	source := lines(t, memory.DefaultAllocator, 1000, strings.Join(names, " "), rows...)
+	config := schemas.Tabulate{Cells: variables(names...), Path: "t.csv"}
+	_, _, err := table(t, memory.DefaultAllocator, source, Options{Memory: 16 << 20}, Tabulate{Config: config})
+	require.NoError(t, err)
+	config.Margins = true
+	_, _, err = table(t, memory.DefaultAllocator, source, Options{Memory: 16 << 20}, Tabulate{Config: config})
+	require.ErrorContains(t, err, "rows or more needs about")
+	require.ErrorContains(t, err, "leave margins or empty cells out")
+
+	config.Empty, config.Cells = true, variables("A", "B")
+	_, _, err = table(t, memory.DefaultAllocator, source, Options{Memory: 16 << 20}, Tabulate{Config: config})
+	require.ErrorContains(t, err, "a table of 9000000 rows or more needs about")
+
+	config.Empty, config.Cells = false, variables(names...)
+	chain, err := NewChain(source.Schema(), Tabulate{Config: config})
+	require.NoError(t, err)
+	for _, last := range []int64{1, 256} { // while rows are made, while they are sorted
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = chain.Run(ctx, source, nil, Options{Progress: func(stage string, done, _ int64) {
+			if stage == "tabulating" && done == last {
+				cancel()
+			}
+		}})
+		require.ErrorIs(t, err, context.Canceled)
+		cancel()
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/operators/atomicfile"
 	"microrisk/schemas"
 )
 
@@ -18,6 +19,37 @@ type companions struct {
 	models    map[string]*schemas.Model
 	secrets   map[string][]byte
 	published map[string]*operators.Published
+}
+
+// readBesides are the files that operators name to be read: what each is, and its path.
+func readBesides(s *schemas.Spec) [][2]string {
+	var list [][2]string
+	add := func(what, path string) {
+		if path != "" {
+			list = append(list, [2]string{what, path})
+		}
+	}
+	for _, o := range s.Operators {
+		if o.Tabulate != nil && o.Tabulate.Perturb != nil {
+			add("the secret", o.Tabulate.Perturb.Secret)
+		}
+		if o.SAP != nil {
+			add("the secret", o.SAP.Release.Secret)
+			if o.SAP.Release.Published != "" {
+				in, err := resolve(schemas.Source{Path: []string{o.SAP.Release.Published}})
+				if err != nil {
+					continue // the error comes when it is read
+				}
+				for _, path := range in.paths {
+					add("the file of published counts", path)
+				}
+			}
+		}
+		if o.MC3 != nil {
+			add("the saved model", o.MC3.ModelIn)
+		}
+	}
+	return list
 }
 
 // readBeside reads the files that operators name.
@@ -97,23 +129,52 @@ func tablesOut(s *schemas.Spec) map[string]string {
 	return paths
 }
 
-// writeTables writes the files of tables of a run.
-func writeTables(ctx context.Context, s *schemas.Spec, r *operators.Report, o Options) error {
-	paths := tablesOut(s)
-	for _, op := range r.Operators {
-		path, ok := paths[op.Name]
-		if !ok || op.Tables == nil {
-			continue
+// A tableFiles are the files of tables of a run, by the prefix of the operator.
+type tableFiles map[string]*atomicfile.File
+
+func openTables(s *schemas.Spec) (tableFiles, error) {
+	files := tableFiles{}
+	for prefix, path := range tablesOut(s) {
+		f, err := atomicfile.Create(path)
+		if err != nil {
+			files.Abort()
+			return nil, err
 		}
-		if err := writeRecord(ctx, path, op.Tables, o); err != nil {
-			return fmt.Errorf("writing %s: %w", path, err)
-		}
+		files[prefix] = f
 	}
-	return nil
+	return files, nil
 }
 
-// writeRecord writes what an operator made to a file of its own.
+// Abort leaves nothing behind of files that were not committed.
+func (t tableFiles) Abort() {
+	for _, f := range t {
+		f.Abort()
+	}
+}
+
+// write writes the files of tables, complete but for their names.
+func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) ([]*atomicfile.File, error) {
+	var written []*atomicfile.File
+	for _, op := range r.Operators {
+		f := t[op.Name]
+		if f == nil || op.Tables == nil {
+			continue
+		}
+		// The file of the format takes the place of the one that keeps the name.
+		if err := writeRecordAs(ctx, f.Name(), kindOf(f.Path()), op.Tables, o); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", f.Path(), err)
+		}
+		written = append(written, f)
+	}
+	return written, nil
+}
+
+// writeRecord writes what an operator made to a file of its own, whose name tells its kind.
 func writeRecord(ctx context.Context, path string, made operators.Tabled, o Options) error {
+	return writeRecordAs(ctx, path, kindOf(path), made, o)
+}
+
+func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled, o Options) error {
 	record := made.Tables(memory.DefaultAllocator)
 	defer record.Release()
 	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
@@ -126,7 +187,7 @@ func writeRecord(ctx context.Context, path string, made operators.Tabled, o Opti
 		return err
 	}
 	defer source.Release()
-	sink, err := sinkTo(memorySource{source}, &outputs{paths: []string{path}, kind: kindOf(path)}, &schemas.Spec{}, nil)
+	sink, err := sinkTo(memorySource{source}, &outputs{paths: []string{path}, kind: kind}, &schemas.Spec{}, nil)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ func breaches(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranki
 	}
 	records := s.Rows
 	for _, prefix := range slices.Sorted(maps.Keys(s.Operators)) {
+		if m, ok := s.Operators[prefix].(*schemas.SAPSummary); ok {
+			check(schemas.LimitSAP, prefix, m.Greatest())
+		}
 		m, ok := s.Operators[prefix].(schemas.Measured)
 		if !ok {
 			continue

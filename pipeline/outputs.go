@@ -48,7 +48,10 @@ func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
 		}
 		written = append(written, path)
 	}
-	return out, writable(written, in, out.folders)
+	if err := writable(written, in, out.folders); err != nil {
+		return nil, err
+	}
+	return out, spared(written, readBesides(s))
 }
 
 // files names the output files, by a folder for one output an input, or by a file.
@@ -157,6 +160,22 @@ func resolved(p string) string {
 		return whole
 	}
 	return p
+}
+
+// spared refuses to write over a file that is read beside the inputs, by what it is.
+func spared(paths []string, beside [][2]string) error {
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			continue
+		}
+		for _, b := range beside {
+			if read, err := os.Stat(b[1]); err == nil && os.SameFile(info, read) {
+				return wrong(fmt.Errorf("the output %s is %s %s; give the output another name", p, b[0], b[1]))
+			}
+		}
+	}
+	return nil
 }
 
 // writable refuses to write over an input, and in folders where nothing can be written. Some folders will be made later.

@@ -120,26 +120,27 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer models.Abort()
+	tables, err := openTables(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer tables.Abort()
 
+	// What goes beside the outputs is written before they are completed, so that either all are put in place or none.
 	var document *schemas.Summary
+	var side []*atomicfile.File
 	o := j.chainOptions()
 	o.Finish = func(r *operators.Report) (map[string]string, error) {
 		document = j.summarize(r)
 		footer, err := document.Footer()
+		if err != nil {
+			return nil, err
+		}
+		document.Run = j.runSummary(start, r.Spilled)
+		side, err = j.writeBeside(ctx, r, document, summary, models, tables)
 		return map[string]string{schemas.MetadataKey: string(footer)}, err
 	}
 	report, err := j.chain.Run(ctx, j.source, sink, o)
-	if err != nil {
-		return nil, err
-	}
-	if document == nil {
-		document = j.summarize(report)
-	}
-	document.Run = j.runSummary(start, report.Spilled)
-	if err := writeTables(ctx, spec, report, j.options); err != nil {
-		return nil, err
-	}
-	side, err := models.write(report)
 	if err != nil {
 		return nil, err
 	}
@@ -315,22 +316,47 @@ func (s summaryFile) Abort() {
 	}
 }
 
-// commit writes the summary, and puts it and the other files in place.
-func (s summaryFile) commit(document *schemas.Summary, others ...*atomicfile.File) error {
-	if s.to == nil {
-		return atomicfile.Commit(others...)
-	}
-	text, err := document.MarshalIndent()
+// writeBeside writes all files of a run but its outputs, complete on the disk but for their names.
+func (j *job) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary summaryFile, models modelFiles, tables tableFiles) ([]*atomicfile.File, error) {
+	side, err := tables.write(ctx, r, j.options)
 	if err != nil {
-		return fmt.Errorf("writing the summary: %w", err)
+		return nil, err
 	}
-	if _, err := s.to.Write(text); err != nil {
+	saved, err := models.write(r)
+	if err != nil {
+		return nil, err
+	}
+	if side = append(side, saved...); summary.file != nil {
+		if err := summary.write(document); err != nil {
+			return nil, err
+		}
+		side = append(side, summary.file)
+	}
+	for _, f := range side {
+		if err := f.Sync(); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", f.Path(), pathReason(err))
+		}
+	}
+	return side, nil
+}
+
+func (s summaryFile) write(document *schemas.Summary) error {
+	text, err := document.MarshalIndent()
+	if err == nil {
+		_, err = s.to.Write(text)
+	}
+	if err != nil {
 		return fmt.Errorf("writing the summary: %w", pathReason(err))
 	}
-	if s.file != nil {
-		others = append(others, s.file)
+	return nil
+}
+
+// commit puts files in place; a summary for standard output follows.
+func (s summaryFile) commit(document *schemas.Summary, side ...*atomicfile.File) error {
+	if err := atomicfile.Commit(side...); err != nil || s.to == nil || s.file != nil {
+		return err
 	}
-	return atomicfile.Commit(others...)
+	return s.write(document)
 }
 
 // partitionWarning says that folders named NAME=value are no columns; "" if there are none.

@@ -61,7 +61,7 @@ func TestSchemaTakesValidSpecs(t *testing.T) {
 // What the decoder refuses the schema refuses too, except for what compares one value with another.
 func TestSchemaRefusesInvalidSpecs(t *testing.T) {
 	// The first two compare the operators with the rest of the spec, the others have no JSON form.
-	onlyDecoded := []string{"key_missing.yaml", "limits_unmeasured.yaml", "syntax.yaml", "fraction_nan.yaml"}
+	onlyDecoded := []string{"key_missing.yaml", "limits_unmeasured.yaml", "limits_unmeasured_sap.yaml", "syntax.yaml", "fraction_nan.yaml"}
 	schema := compile(t, SpecSchema())
 	paths, err := filepath.Glob("testdata/invalid/*.yaml")
 	require.NoError(t, err)
@@ -135,7 +135,8 @@ func summary() *Summary {
 		Diagnostics: MC3Diagnostics{Margins: 3, Graphs: 2, Proposals: 100, AcceptanceRate: half, ESS: half, RHat: pointer(1.01), Unseen: half, LogTotal: half, Enumerated: true,
 			Draws: 10, Steps: 1, Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
 	sap := &SAPSummary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", Total: "none", Exact: true,
-		Distribution: []SAPDistribution{{1, 1, make([]int64, 10), 2, 0.5, 1}}, SmallestKnown: []SmallestKnown{{nil, 1}, {pointer(int64(2)), 2}}, Threshold: 0.5}
+		Distribution: []SAPDistribution{{1, 1, make([]int64, 10), 2, 0.5, 1}}, SmallestKnown: []SmallestKnown{{nil, 1}, {pointer(int64(2)), 2}}, Threshold: 0.5,
+		Riskiest: []SAPTable{{[]string{"12"}, 5, []float64{0.5}}}}
 	one := pointer(int64(1))
 	anonymity := &KAnonymitySummary{Records: 5, K: 3, Smallest: one, Violations: 1, ViolationPercent: 20, Combinations: 3, CombinationsSizes: []CombinationsSize{{1, 2}}}
 	diversity := &LDiversitySummary{Records: 5, L: 2, C: 2, Sensitive: []SensitiveSummary{{"HEALTH", 1, MissingIgnore, one, half, one, 1, 2, 3}}}
@@ -162,7 +163,7 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
 	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
-		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, TabulateSummary{},
+		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, SAPTable{}, TabulateSummary{},
 		KAnonymitySummary{}, CombinationsSize{}, LDiversitySummary{}, SensitiveSummary{}, IndividualSummary{}, HouseholdSummary{}}
 	known := map[string]bool{}
 	for _, x := range types {

@@ -46,6 +46,9 @@ type Perturbation struct {
 	Secret      string      // file with the secret by which cells are perturbed; "" means that none is kept
 }
 
+// MaxCount is the largest count that can be published: whole numbers up to it are exact in floating point.
+const MaxCount = 1 << 53
+
 // An Outcome is a count that is published with a probability.
 type Outcome struct {
 	Count       int64

@@ -1,6 +1,11 @@
 package schemas
 
-import "github.com/goccy/go-yaml/ast"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goccy/go-yaml/ast"
+)
 
 // TabulatePrefix names tabulate in the summary unless the spec says otherwise.
 const TabulatePrefix = "tabulate"
@@ -61,6 +66,11 @@ func (v *validator) tabulate(path string, t *Tabulate) {
 		v.add(path+".prefix", "prefix %q is no name; it must be letters, digits and underscores, and not begin with a digit", t.Prefix)
 	}
 	v.tableVariables(path, "tabulate", nil, t.Cells)
+	for i, k := range t.Cells {
+		if slices.Contains(CountColumns, k.Name) {
+			v.add(fmt.Sprintf("%s.cells[%d]", path, i), "%s is a name of the column of counts in files of tables; rename the variable", k.Name)
+		}
+	}
 	v.twoPolicies(path+".missing", "tabulate", t.Missing)
 	if t.Perturb != nil {
 		v.perturbation(path+".perturb", t.Perturb)

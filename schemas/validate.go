@@ -44,6 +44,7 @@ const (
 	LimitPopulationUniques = "expected_population_uniques"
 	LimitCorrectMatches    = "expected_correct_matches"   // among the sample uniques
 	LimitReidentifications = "expected_reidentifications" // among all records
+	LimitSAP               = "sap"                        // greatest SAP of a released table at the largest n of known, 0 to 1
 	LimitKAnonymity        = "kanonymity_violations"      // records whose key fewer than k have
 	LimitLDiversity        = "ldiversity_violations"      // records whose class has fewer than l values of a sensitive variable
 )
@@ -51,7 +52,7 @@ const (
 // LimitNames are the figures that limits can be set for.
 var LimitNames = []string{LimitClasses, LimitSampleUniques, LimitSampleUniqueShare, LimitDoubles, LimitSpecialUniques,
 	LimitMSUs, LimitDIS, LimitMaxScore, LimitFileScore, LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques,
-	LimitCorrectMatches, LimitReidentifications, LimitKAnonymity, LimitLDiversity}
+	LimitCorrectMatches, LimitReidentifications, LimitKAnonymity, LimitLDiversity, LimitSAP}
 
 // Validate finds what is wrong with a spec without reading data. The error is a *SpecError with all that is wrong.
 func (s *Spec) Validate() error {
@@ -106,6 +107,7 @@ func (v *validator) limits(s *Spec) {
 	searched := false
 	for _, o := range s.Operators {
 		searched = searched || o.Suda != nil
+		has[LimitSAP] = has[LimitSAP] || o.SAP != nil
 		if m := o.Measure(); m != nil {
 			for _, name := range m.Figures(s) {
 				has[name] = true
@@ -127,6 +129,9 @@ func (v *validator) limits(s *Spec) {
 			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
 		case len(s.Operators) > 0 && !has[name]:
 			of := "suda"
+			if name == LimitSAP {
+				of = "sap"
+			}
 			if slices.Contains((&MC3{}).Figures(s), name) && !slices.Contains(figuresOfKey, name) {
 				of = "mc3"
 			}

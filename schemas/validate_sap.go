@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 func (v *validator) sap(path string, s *SAP) {
@@ -28,6 +29,14 @@ func (v *validator) sap(path string, s *SAP) {
 			v.add(at, "a margin is empty; the grand total is released by total: same or total: exact")
 		case len(m) >= len(names):
 			v.add(at, "a margin has all of cells; that is the table itself")
+		}
+	}
+	if s.Tables != "" {
+		v.path(path+".tables", s.Tables)
+		for i, k := range s.By {
+			if slices.Contains(s.TableColumns(), k.Name) {
+				v.add(fmt.Sprintf("%s.by[%d]", path, i), "%s is the name of a column of the file of tables; rename the variable, or leave tables out", k.Name)
+			}
 		}
 	}
 	if s.Release.Published != "" && s.Release.Secret != "" {
@@ -59,6 +68,14 @@ func (v *validator) sap(path string, s *SAP) {
 	if t := s.Threshold; t != nil && !(*t > 0 && *t <= 1) {
 		v.add(path+".threshold", "threshold is %v; it must be above 0 and at most 1", *t)
 	}
+}
+
+// oneOfWords lists words: a, b or c.
+func oneOfWords(list []string) string {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
 func variableNames(list []KeyVariable) []string {
@@ -115,7 +132,7 @@ func (v *validator) perturbation(path string, p *Perturbation) {
 	rounds := p.Scheme == "conventional" || p.Scheme == "random" || p.Scheme == "small"
 	belongs := func(set bool, field string, to ...string) {
 		if set && !slices.Contains(to, p.Scheme) && (p.Scheme == "" || slices.Contains(Schemes, p.Scheme)) {
-			v.add(path+"."+field, "%s belongs to scheme: %s", field, to[0])
+			v.add(path+"."+field, "%s belongs to scheme %s", field, oneOfWords(to))
 		}
 	}
 	belongs(p.Base != 0, "base", "conventional", "random", "small")
@@ -152,6 +169,9 @@ func (v *validator) perturbation(path string, p *Perturbation) {
 	for i, row := range p.Matrix {
 		sum := 0.0
 		for _, o := range row {
+			if o.Count < 0 || o.Count > MaxCount {
+				v.add(fmt.Sprintf("%s.matrix[%d]", path, i), "%d is published as %d; counts are from 0 to %d", i, o.Count, int64(MaxCount))
+			}
 			if !(o.Probability >= 0 && o.Probability <= 1) {
 				v.add(fmt.Sprintf("%s.matrix[%d]", path, i), "the probability that %d is published as %d is %v; it must be from 0 to 1", i, o.Count, o.Probability)
 			}

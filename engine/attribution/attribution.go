@@ -3,7 +3,8 @@
 // attribute of everybody else is learnt without identifying anybody.
 //
 //	t := attribution.Table{Counts: []int64{3, 1, 0, 2}, Lower: low, Upper: high, TotalUpper: attribution.NoTotal}
-//	p, err := t.SAP([]int64{1, 2, 5})
+//	s, err := t.Check()
+//	p, err := s.SAP(ctx, []int64{1, 2, 5})
 //
 // A zero is recovered in cell i when all of its c_i people are known and the published figures imply that no more than c_i can be
 // there. A cell whose own published count implies it is called relevant.
@@ -12,6 +13,7 @@
 package attribution
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -71,6 +73,35 @@ func (t *Table) Total() int64 {
 	return n
 }
 
+// A Sound table has been checked: its figures can be asked for. The table must not change meanwhile.
+type Sound struct {
+	table  *Table
+	n      int64 // people
+	opened bool  // some cell is open: its lower bound is below its count
+	open   int64 // people in open cells
+	bound  bool  // the published total implies N
+}
+
+// Check finds what is wrong with a table.
+func (t *Table) Check() (*Sound, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	s := &Sound{table: t}
+	for i, c := range t.Counts {
+		s.n += c
+		if t.Lower[i] < c {
+			s.opened = true
+			s.open += c
+		}
+	}
+	s.bound = t.TotalUpper == s.n
+	return s, nil
+}
+
+// People is N, the sum of the counts.
+func (s *Sound) People() int64 { return s.n }
+
 // A problem is a table in the form that the formulas want.
 //
 // With a total whose upper bound is N, cell j can be bounded by c_j through the others: all of them must be known, or bounded from
@@ -79,6 +110,7 @@ func (t *Table) Total() int64 {
 type problem struct {
 	n        int64
 	relevant []int64 // counts of relevant cells
+	empty    bool    // one of them is 0
 	rest     int64   // people in the other cells
 	closing  bool    // the total closes the table: when all open cells are known
 	open     int64   // people in open cells
@@ -86,79 +118,115 @@ type problem struct {
 	closed []int64
 }
 
-func (t *Table) problem() problem { return t.problemWithout(-1) }
+// A kind of cell: for targets in cells of the same kind all is alike.
+type kind struct {
+	count          int64
+	relevant, open bool
+}
+
+func (s *Sound) kind(i int) kind {
+	c := s.table.Counts[i]
+	return kind{c, s.table.Relevant(i) || s.bound && !s.opened && !s.table.impossible(i), s.table.Lower[i] < c}
+}
+
+func (s *Sound) problem() problem { return s.problemWithout(-1) }
 
 // problemWithout is the problem of somebody who knows people other than one target in cell i, -1 for no target: then that cell has
 // one person less, and can never be known in full.
-func (t *Table) problemWithout(target int) problem {
-	p := problem{n: t.Total()}
-	bound := t.TotalUpper != NoTotal && t.TotalUpper == p.n
-	opened := false
+func (s *Sound) problemWithout(target int) problem {
+	t := s.table
+	p := problem{n: s.n, closing: s.bound && s.opened}
+	all := s.bound && !s.opened
 	for i, c := range t.Counts {
-		opened = opened || t.Lower[i] < c
-	}
-	all := bound && !opened
-	p.closing = bound && opened
-	for i, c := range t.Counts {
-		relevant := t.Relevant(i) || all && !t.impossible(i)
 		if i == target {
 			p.closing = p.closing && t.Lower[i] == c // an open cell with an unknown person in it
 			p.n--
 			p.rest += c - 1
 			continue
 		}
-		if relevant {
+		if t.Relevant(i) || all && !t.impossible(i) {
 			p.relevant = append(p.relevant, c)
+			p.empty = p.empty || c == 0
 		} else {
 			p.rest += c
 		}
 	}
-	if !p.closing {
-		return p
-	}
+	p.closing = p.closing && p.close(t, target)
+	return p
+}
+
+// close fills in what a closing total needs; false if it tells nothing.
+func (p *problem) close(t *Table, target int) bool {
 	for i, c := range t.Counts {
 		switch {
 		case t.Lower[i] < c:
 			p.open += c
 			if t.Relevant(i) {
-				p.closing = false // knowing all open cells implies knowing this one
-				return p
+				return false // knowing all open cells implies knowing this one
 			}
 		case t.Relevant(i) && i != target:
 			p.closed = append(p.closed, c)
 		}
 	}
-	return p
+	return true
 }
 
 // hold is SAP(N) for n beyond N.
 func (p *problem) hold(n int64) int64 { return min(n, p.n) }
 
+// SAP is Sound's, of a table that is not checked yet.
+func (t *Table) SAP(ctx context.Context, known []int64) ([]float64, error) {
+	s, err := t.Check()
+	if err != nil {
+		return nil, err
+	}
+	return s.SAP(ctx, known)
+}
+
 // SAP is the probability that at least one zero is recovered when n people are known, a simple random sample of the table's N, for
-// each n of known. n beyond N gives SAP(N). Errors: a table that contradicts itself, a negative n.
-func (t *Table) SAP(known []int64) ([]float64, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	p := t.problem()
-	return p.some(known)
+// each n of known. n beyond N gives SAP(N). Errors: a negative n, a context that ends.
+func (s *Sound) SAP(ctx context.Context, known []int64) ([]float64, error) {
+	p := s.problem()
+	return p.some(newClock(ctx), known)
 }
 
-// Target is the probability that at least one zero is recovered when n people are known among those other than one target person
-// in cell i, so that something is learnt about that person, for each n of known. Cell i must have people.
-func (t *Table) Target(i int, known []int64) ([]float64, error) {
-	if err := t.check(); err != nil {
-		return nil, err
+// Targets has the probability that at least one zero is recovered when n people are known among those other than one target person
+// in a cell, so that something is learnt about that person: out[k][j] for n = known[k] and a target in cells[j], which must have
+// people. Cells of the same kind share their figures.
+func (s *Sound) Targets(ctx context.Context, cells []int, known []int64) ([][]float64, error) {
+	out := make([][]float64, len(known))
+	for k := range out {
+		out[k] = make([]float64, len(cells))
 	}
-	if i < 0 || i >= len(t.Counts) || t.Counts[i] == 0 {
-		return nil, fmt.Errorf("there is nobody in cell %d", i)
+	clock := newClock(ctx)
+	var kinds []kind
+	var found [][]float64
+	for j, i := range cells {
+		if i < 0 || i >= len(s.table.Counts) || s.table.Counts[i] == 0 {
+			return nil, fmt.Errorf("there is nobody in cell %d", i)
+		}
+		at := slices.Index(kinds, s.kind(i))
+		if at < 0 {
+			if err := clock.spend(int64(len(s.table.Counts))); err != nil {
+				return nil, err
+			}
+			p := s.problemWithout(i)
+			sap, err := p.some(clock, known)
+			if err != nil {
+				return nil, err
+			}
+			at = len(kinds)
+			kinds, found = append(kinds, s.kind(i)), append(found, sap)
+		}
+		for k := range known {
+			out[k][j] = found[at][k]
+		}
 	}
-	p := t.problemWithout(i)
-	return p.some(known)
+	return out, nil
 }
 
-// some is the probability of at least one zero.
-func (p *problem) some(known []int64) ([]float64, error) {
+// some is the probability of at least one zero for each n of known.
+func (p *problem) some(clock *clock, known []int64) ([]float64, error) {
 	most := int64(0)
 	for _, n := range known {
 		if n < 0 {
@@ -166,19 +234,25 @@ func (p *problem) some(known []int64) ([]float64, error) {
 		}
 		most = max(most, p.hold(n))
 	}
-	var law []float64
-	switch {
-	case p.n <= exactPeople && !slices.Contains(p.relevant, 0):
-		law = p.counted(most)
-	case p.closing:
-		law = p.closedLaw(most)
-	default:
-		law = anyFull(p.relevant, p.rest, most)
-	}
 	out := make([]float64, len(known))
+	switch {
+	case p.certain(0):
+	case p.n <= exactPeople:
+		law := p.counted(most)
+		for k, n := range known {
+			out[k] = law[p.hold(n)]
+		}
+	default:
+		held := make([]int64, len(known))
+		for k, n := range known {
+			held[k] = p.hold(n)
+		}
+		if err := p.large(clock, held, most, out); err != nil {
+			return nil, err
+		}
+	}
+	// What is certain is 1, and nothing else is, whatever rounding has done.
 	for k, n := range known {
-		out[k] = law[p.hold(n)]
-		// What is certain is 1, and nothing else is, whatever rounding has done.
 		if p.certain(p.hold(n)) {
 			out[k] = 1
 		} else {
@@ -188,17 +262,20 @@ func (p *problem) some(known []int64) ([]float64, error) {
 	return out, nil
 }
 
-// certain tells whether a zero is recovered however the n people are chosen: not so if the unknown ones can be one of each relevant
-// cell and, where the total closes the table, one of the open cells.
-func (p *problem) certain(n int64) bool {
-	if slices.Contains(p.relevant, 0) {
-		return true
-	}
+// needed is how many unknown people can keep all cells from being known: one of each relevant cell and, where the total closes the
+// table, one of the open cells.
+func (p *problem) needed() int64 {
 	needed := int64(len(p.relevant))
 	if p.closing {
 		needed++
 	}
-	return needed > 0 && n > p.n-needed
+	return needed
+}
+
+// certain tells whether a zero is recovered however the n people are chosen.
+func (p *problem) certain(n int64) bool {
+	needed := p.needed()
+	return p.empty || needed > 0 && n > p.n-needed
 }
 
 // counted is the law in whole numbers, each figure rounded once: what is exactly a tenth is a tenth.
@@ -229,18 +306,26 @@ func (p *problem) restOfClosed() int64 {
 	return rest
 }
 
-// closedLaw adds the event that all open cells are known, and no relevant cell: those are among the closed ones, with the people
-// that are left.
-func (p *problem) closedLaw(most int64) []float64 {
-	law := anyFull(p.relevant, p.rest, most)
-	if most < p.open {
-		return law
+// large is the law of many people, at each n of held.
+func (p *problem) large(clock *clock, held []int64, most int64, out []float64) error {
+	slices.Sort(p.relevant)
+	slices.Sort(p.closed)
+	if err := someFull(clock, p.relevant, p.rest, held, most, out); err != nil || !p.closing {
+		return err
 	}
-	other := anyFull(p.closed, p.restOfClosed(), most-p.open)
-	for n := p.open; n <= most; n++ {
-		law[n] += AllKnown(p.open, n, p.n) * (1 - other[n-p.open])
+	// The event that all open cells are known, and no relevant cell: those are among the closed ones, with the people that are left.
+	var after []int64
+	for _, n := range held {
+		after = append(after, max(0, n-p.open))
 	}
-	return law
+	other := make([]float64, len(held))
+	if err := someFull(clock, p.closed, p.restOfClosed(), after, max(0, most-p.open), other); err != nil {
+		return err
+	}
+	for k, n := range held {
+		out[k] += AllKnown(p.open, n, p.n) * (1 - other[k])
+	}
+	return nil
 }
 
 // AllKnown is the probability that all of c people are among n known of total.
@@ -248,96 +333,82 @@ func AllKnown(c, n, total int64) float64 {
 	if c > n {
 		return 0
 	}
+	// The same in the other words: none of the total - n that are not known is among the c.
+	unknown := total - n
 	p := 1.0
+	if unknown < c {
+		for t := range unknown {
+			if p *= float64(total-c-t) / float64(total-t); p == 0 {
+				return 0
+			}
+		}
+		return p
+	}
 	for t := range c {
-		p *= float64(n-t) / float64(total-t)
+		if p *= float64(n-t) / float64(total-t); p == 0 {
+			return 0
+		}
 	}
 	return p
 }
 
 // Cell is the probability that a zero is recovered in cell i, for each n of known.
-func (t *Table) Cell(i int, known []int64) ([]float64, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	need, ok := t.Need(i)
+func (s *Sound) Cell(i int, known []int64) ([]float64, error) {
+	need, ok := s.Need(i)
 	out := make([]float64, len(known))
-	total := t.Total()
 	for k, n := range known {
 		if n < 0 {
 			return nil, fmt.Errorf("%d people cannot be known: n is at least 0", n)
 		}
 		if ok {
-			out[k] = AllKnown(need, min(n, total), total)
+			out[k] = AllKnown(need, min(n, s.n), s.n)
 		}
 	}
 	return out, nil
 }
 
-// Need is the number of people, all of whom must be known for a zero in cell i; false if there never is one. The table must be sound.
-func (t *Table) Need(i int) (int64, bool) {
+// Need is the number of people, all of whom must be known for a zero in cell i; false if there never is one.
+func (s *Sound) Need(i int) (int64, bool) {
+	t := s.table
 	switch {
 	case t.impossible(i):
 		return 0, false
 	case t.Relevant(i):
 		return t.Counts[i], true
-	case t.TotalUpper == NoTotal || t.TotalUpper > t.Total():
+	case !s.bound:
 		return 0, false
 	}
-	need := t.Counts[i]
-	for j, c := range t.Counts {
-		if j != i && t.Lower[j] < c {
-			need += c
-		}
+	// All that is open in other cells, and the cell itself.
+	if t.Lower[i] < t.Counts[i] {
+		return s.open, true
 	}
-	return need, true
+	return s.open + t.Counts[i], true
 }
 
 // Expected is the expected number of recovered zeros, for each n of known.
-func (t *Table) Expected(known []int64) ([]float64, error) {
-	out := make([]float64, len(known))
-	for i := range t.Counts {
-		p, err := t.Cell(i, known)
-		if err != nil {
-			return nil, err
+func (s *Sound) Expected(ctx context.Context, known []int64) ([]float64, error) {
+	needs := make([]int64, 0, len(s.table.Counts))
+	for i := range s.table.Counts {
+		if need, ok := s.Need(i); ok {
+			needs = append(needs, need)
 		}
-		for k := range out {
-			out[k] += p[k]
+	}
+	slices.Sort(needs) // equal ones are computed once
+	clock, out := newClock(ctx), make([]float64, len(known))
+	for k, n := range known {
+		if n < 0 {
+			return nil, fmt.Errorf("%d people cannot be known: n is at least 0", n)
+		}
+		p := 0.0
+		for i, need := range needs {
+			if i == 0 || need != needs[i-1] {
+				if err := clock.spend(stepsOfChance(need, min(n, s.n), s.n)); err != nil {
+					return nil, err
+				}
+				p = AllKnown(need, min(n, s.n), s.n)
+			}
+			out[k] += p
 		}
 	}
 	return out, nil
-}
-
-// Smallest is the smallest n with SAP(n) of at least threshold, above 0 and at most 1; false if there is none up to N.
-func (t *Table) Smallest(threshold float64) (int64, bool, error) {
-	if !(threshold > 0 && threshold <= 1) {
-		return 0, false, fmt.Errorf("the threshold is %v: it must be above 0 and at most 1", threshold)
-	}
-	if err := t.check(); err != nil {
-		return 0, false, err
-	}
-	p := t.problem()
-	// SAP never falls, so that the range that has to be computed can double.
-	for most := int64(16); ; most *= 4 {
-		known := make([]int64, min(most, p.n)+1)
-		for n := range known {
-			known[n] = int64(n)
-		}
-		sap, err := p.some(known)
-		if err != nil {
-			return 0, false, err
-		}
-		least := threshold
-		if p.n > exactPeople {
-			least *= 1 - 1e-12 // figures of large tables are not rounded just once
-		}
-		for n, x := range sap {
-			if x >= least {
-				return int64(n), true, nil
-			}
-		}
-		if most >= p.n {
-			return 0, false, nil
-		}
-	}
 }

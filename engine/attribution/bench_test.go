@@ -42,7 +42,7 @@ func BenchmarkSmallTables(b *testing.B) {
 	n := upTo(24)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, err := tables[i%len(tables)].SAP(n); err != nil {
+		if _, err := tables[i%len(tables)].SAP(b.Context(), n); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func BenchmarkLargeTable(b *testing.B) {
 	}
 	n := upTo(t.Total())
 	for b.Loop() {
-		if _, err := t.SAP(n); err != nil {
+		if _, err := t.SAP(b.Context(), n); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -115,11 +115,13 @@ func TestCases(t *testing.T) {
 				t.Skip("a release of several margins: the tests of releases have it")
 			}
 			n := upTo(want.N)
-			sap, err := table.SAP(n)
+			of, err := table.Check()
 			require.NoError(t, err)
-			expected, err := table.Expected(n)
+			sap, err := of.SAP(t.Context(), n)
 			require.NoError(t, err)
-			number, err := table.Zeros(n)
+			expected, err := of.Expected(t.Context(), n)
+			require.NoError(t, err)
+			number, err := of.Zeros(n)
 			require.NoError(t, err)
 			for k := range n {
 				require.InDelta(t, want.SAP[k].Value, sap[k], 1e-11, "SAP(%d)", k)
@@ -137,7 +139,7 @@ func TestCases(t *testing.T) {
 			require.Equal(t, want.Upper, table.Upper)
 			if want.Cells != nil {
 				for i, p := range want.Cells.Values {
-					got, err := table.Cell(i, []int64{want.Cells.N})
+					got, err := of.Cell(i, []int64{want.Cells.N})
 					require.NoError(t, err)
 					require.InDelta(t, p.Value, got[0], 1e-11)
 				}
@@ -173,7 +175,7 @@ func TestWorkedExamples(t *testing.T) {
 		"nobody in the table, and rounding hides the zero": {&Table{Counts: []int64{0, 0}, Lower: []int64{0, 0}, Upper: []int64{2, 2}, TotalUpper: NoTotal}, map[int64]float64{0: 0, 3: 0}},
 	} {
 		for n, want := range c.want {
-			got, err := c.table.SAP([]int64{n})
+			got, err := c.table.SAP(t.Context(), []int64{n})
 			require.NoError(t, err, name)
 			require.InDelta(t, want, got[0], 1e-15, "%s: SAP(%d)", name, n)
 		}
@@ -182,11 +184,13 @@ func TestWorkedExamples(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	good := &Table{Counts: []int64{1}, Lower: []int64{0}, Upper: []int64{2}, TotalUpper: NoTotal}
-	_, err := good.SAP([]int64{-1})
+	of, err := good.Check()
+	require.NoError(t, err)
+	_, err = of.SAP(t.Context(), []int64{-1})
 	require.ErrorContains(t, err, "-1 people cannot be known")
-	_, _, err = good.Smallest(0)
+	_, _, err = of.Smallest(t.Context(), 0, 1e9)
 	require.ErrorContains(t, err, "the threshold is 0")
-	_, err = good.Target(1, nil)
+	_, err = of.Targets(t.Context(), []int{1}, nil)
 	require.ErrorContains(t, err, "nobody in cell 1")
 	for want, table := range map[string]*Table{
 		"a count of -1":                 {Counts: []int64{-1}, Lower: []int64{-1}, Upper: []int64{0}, TotalUpper: NoTotal},
@@ -195,7 +199,7 @@ func TestRefusals(t *testing.T) {
 		"more than the total's":         {Counts: []int64{1, 2}, Lower: []int64{0, 0}, Upper: []int64{5, 5}, TotalUpper: 2},
 		"is impossible":                 {Counts: []int64{1}, Lower: []int64{0}, Upper: []int64{5}, TotalUpper: NoTotal, Impossible: []bool{true}},
 	} {
-		_, err := table.SAP([]int64{1})
+		_, err := table.SAP(t.Context(), []int64{1})
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -6,17 +6,14 @@ import "slices"
 const exactPeople = 67
 
 // anyFull is the probability that at least one of the cells is known in full when n of all people are known, for n from 0 to most:
-// cells has their counts, rest the number of people in other cells. Every figure has full relative accuracy, however small.
-func anyFull(cells []int64, rest, most int64) []float64 {
+// cells has their counts, above 0, rest the number of people in other cells. Every figure has full relative accuracy, however small.
+func anyFull(clock *clock, cells []int64, rest, most int64) ([]float64, error) {
 	total := rest
 	for _, c := range cells {
-		if c == 0 { // an empty cell is known in full by everybody
-			return slices.Repeat([]float64{1}, int(most)+1)
-		}
 		total += c
 	}
 	if total > exactPeople {
-		return anyFullLarge(cells, rest, most)
+		return anyFullLarge(clock, cells, rest, most)
 	}
 	ways := noneFull(cells, rest)
 	out := make([]float64, most+1)
@@ -24,7 +21,7 @@ func anyFull(cells []int64, rest, most int64) []float64 {
 		all := binomials[total][n]
 		out[n] = float64(all-ways[n]) / float64(all)
 	}
-	return out
+	return out, nil
 }
 
 // binomials[n][k] is C(n, k).
@@ -67,25 +64,31 @@ func noneFull(cells []int64, rest int64) ways {
 //	B_k(j) = sum over i of H(i) (1 if i = c_k, else B_{k-1}(j-i)).
 //
 // All terms are positive. The people in other cells come last.
-func anyFullLarge(cells []int64, rest, most int64) []float64 {
+func anyFullLarge(clock *clock, cells []int64, rest, most int64) ([]float64, error) {
 	cells = slices.Sorted(slices.Values(cells))
 	before := make([]float64, most+1) // B of the cells so far, for j up to the people in them
 	after := make([]float64, most+1)
 	total := int64(0)
 	for _, c := range cells {
 		for j := range min(most, total+c) + 1 {
+			if err := clock.spend(1 + min(c, j)); err != nil {
+				return nil, err
+			}
 			after[j] = mixed(before, c, total, j, true)
 		}
 		total += c
 		before, after = after, before
 	}
 	if rest == 0 {
-		return before
+		return before, nil
 	}
 	for j := range min(most, total+rest) + 1 {
+		if err := clock.spend(1 + min(rest, j)); err != nil {
+			return nil, err
+		}
 		after[j] = mixed(before, rest, total, j, false)
 	}
-	return after
+	return after, nil
 }
 
 // mixed is the sum over i of the probability that i of j known people are among c, the others among total, times before[j-i]; or

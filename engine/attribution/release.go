@@ -33,7 +33,17 @@ type ReleaseOptions struct {
 	Confidence float64 // of intervals, between 0 and 1; 0 for DefaultConfidence
 	Seed       uint64  // of estimates; 0 for 1
 	Workers    int     // goroutines; 0 for one per processor; results do not depend on it
+	Threshold  float64 // the smallest n whose SAP comes to it is found too; 0 for none
 }
+
+// What Smallest of a ReleaseResult is if it is no number of people.
+const (
+	Never    = -1 // SAP does not come to the threshold
+	NotFound = -2 // it would take too much work, or was not asked for
+)
+
+// mostForSmallest is the work, in steps of a nanosecond, that is put into finding the smallest n of a table.
+const mostForSmallest = 2e10
 
 // A ReleaseResult has the figures for each number of known people, in the order asked.
 type ReleaseResult struct {
@@ -47,6 +57,7 @@ type ReleaseResult struct {
 	Sharp             bool        // the tightest bounds were used throughout; if not, all figures are lower bounds
 	Samples           int         // random orders used; 0 if exact
 	Questions         int64       // times the release was asked whether a cell can hold more
+	Smallest          int64       // the smallest n whose SAP comes to the threshold, or Never or NotFound; of the estimate if not exact
 }
 
 func (o ReleaseOptions) withDefaults() (ReleaseOptions, error) {
@@ -70,6 +81,8 @@ func (o ReleaseOptions) withDefaults() (ReleaseOptions, error) {
 		return o, fmt.Errorf("%d samples: there must be at least 1", o.Samples)
 	case !(o.Confidence > 0 && o.Confidence < 1):
 		return o, fmt.Errorf("the confidence is %v: it must be between 0 and 1", o.Confidence)
+	case !(o.Threshold >= 0 && o.Threshold <= 1):
+		return o, fmt.Errorf("the threshold is %v: it must be above 0 and at most 1", o.Threshold)
 	}
 	return o, nil
 }
@@ -105,22 +118,56 @@ func (r *Release) SAP(ctx context.Context, known []int64, o ReleaseOptions) (*Re
 		return nil, err
 	}
 	for _, n := range known {
+		a.held = append(a.held, min(n, a.n))
 		a.most = max(a.most, min(n, a.n))
 	}
 	law, err := a.law(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return a.result(law, known), nil
+	return a.result(law), nil
 }
+
+// Work is about how many steps of a nanosecond SAP takes, once the cells are sorted, which it does to tell. Errors are those of SAP.
+func (r *Release) Work(ctx context.Context, o ReleaseOptions) (float64, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return 0, err
+	}
+	a, err := r.analyse(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	if len(a.open) == 0 {
+		return 0, nil
+	}
+	question, vectors := stepsOfQuestion*float64(len(r.Counts)), 1.0
+	for _, c := range r.Counts {
+		vectors *= float64(c + 1)
+	}
+	if a.n <= mostPeople && vectors <= float64(o.Most) {
+		return vectors * question * float64(len(a.open)+1), nil
+	}
+	work := float64(o.Samples) * (stepsOfShuffle*float64(a.n) + question*float64(len(a.open))*math.Log2(float64(a.n)+1))
+	if a.n <= mostPeople && o.Most > 0 {
+		work += float64(o.Most) * question
+	}
+	return work, nil
+}
+
+// Steps of a nanosecond for a question whether a cell can hold more, by the cells of the table, and to put a person in a random order.
+const (
+	stepsOfQuestion = 15
+	stepsOfShuffle  = 5
+)
 
 // law computes the figures by the cheapest way.
 func (a *analysis) law(ctx context.Context, o ReleaseOptions) (*releaseLaw, error) {
 	if len(a.open) == 0 {
-		return &releaseLaw{sap: a.full(), exact: true}, nil
+		return a.closedForms(ctx, o)
 	}
 	if o.Most > 0 && a.n <= mostPeople {
-		if law, err := a.enumerate(ctx, o.Most); law != nil || err != nil {
+		if law, err := a.enumerate(ctx, o); law != nil || err != nil {
 			return law, err
 		}
 	}
@@ -134,7 +181,8 @@ func (a *analysis) law(ctx context.Context, o ReleaseOptions) (*releaseLaw, erro
 type analysis struct {
 	r          *Release
 	n          int64   // people
-	most       int64   // largest n asked for
+	held       []int64 // numbers of people asked for, at most n
+	most       int64   // largest of them
 	recoverer          // of the whole run
 	tight      []int   // cells whose upper bound is their count
 	open       []int   // other cells in which a zero can be recovered

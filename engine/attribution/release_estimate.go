@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,15 +20,15 @@ const blockOfOrders = 64
 
 // A tally counts random orders.
 type tally struct {
-	any       []int64         // by n*: the first n at which any zero is recovered; the last for never
+	any       []int64         // by n*: the first n at which any zero is recovered
 	more      []int64         // differences by n: orders in which an open cell is recovered, and no tight one is full
-	cells     map[int][]int64 // by n* of the cell
+	cells     map[int][]int64 // by n* of the cell, up to the largest n asked for; the last for more
 	sharp     bool
 	questions int64
 }
 
 func (a *analysis) newTally() *tally {
-	t := &tally{any: make([]int64, a.most+2), more: make([]int64, a.most+2), cells: map[int][]int64{}, sharp: true}
+	t := &tally{any: make([]int64, a.n+2), more: make([]int64, a.n+2), cells: map[int][]int64{}, sharp: true}
 	for _, i := range a.open {
 		t.cells[i] = make([]int64, a.most+2)
 	}
@@ -83,34 +84,65 @@ func (a *analysis) estimate(ctx context.Context, o ReleaseOptions) (*releaseLaw,
 		return nil, err
 	}
 	a.sharp, a.questions = a.sharp && total.sharp, a.questions+total.questions
-	return a.estimated(total, o), nil
+	return a.estimated(newClock(ctx), total, o)
 }
 
 // estimated turns tallies into figures: the tight cells' part is exact, the rest is a share of orders.
-func (a *analysis) estimated(t *tally, o ReleaseOptions) *releaseLaw {
-	size, full := int(a.most)+1, a.full()
-	law := &releaseLaw{samples: o.Samples, cells: map[int][]float64{}, sap: make([]float64, size), low: make([]float64, size), high: make([]float64, size),
-		bandLow: make([]float64, size), bandHigh: make([]float64, size)}
-	m := float64(o.Samples)
+func (a *analysis) estimated(clock *clock, t *tally, o ReleaseOptions) (*releaseLaw, error) {
+	for n := range a.n + 1 {
+		t.any[n+1] += t.any[n]
+		t.more[n+1] += t.more[n]
+	}
+	p, m := a.tightProblem(), float64(o.Samples)
+	full, err := p.some(clock, a.held)
+	if err != nil {
+		return nil, err
+	}
+	law := &releaseLaw{samples: o.Samples, cells: map[int][]float64{}, smallest: NotFound}
 	width := math.Sqrt(math.Log(2/(1-o.Confidence)) / (2 * m))
-	any, more := int64(0), int64(0)
-	for n := range size {
-		any += t.any[n]
-		more += t.more[n]
-		low, high := clopperPearson(more, int64(o.Samples), o.Confidence)
-		law.sap[n] = min(1, full[n]+float64(more)/m)
-		law.low[n], law.high[n] = min(1, full[n]+low), min(1, full[n]+high)
-		law.bandLow[n], law.bandHigh[n] = max(0, float64(any)/m-width), min(1, float64(any)/m+width)
+	for k, n := range a.held {
+		low, high := clopperPearson(t.more[n], int64(o.Samples), o.Confidence)
+		share := float64(t.any[n]) / m
+		law.sap = append(law.sap, min(1, full[k]+float64(t.more[n])/m))
+		law.low, law.high = append(law.low, min(1, full[k]+low)), append(law.high, min(1, full[k]+high))
+		law.bandLow, law.bandHigh = append(law.bandLow, max(0, share-width)), append(law.bandHigh, min(1, share+width))
 	}
 	for i, list := range t.cells {
-		p, sum := make([]float64, size), int64(0)
-		for n := range size {
-			sum += list[n]
-			p[n] = float64(sum) / m
+		for n := range a.most {
+			list[n+1] += list[n]
 		}
-		law.cells[i] = p
+		for _, n := range a.held {
+			law.cells[i] = append(law.cells[i], float64(list[n])/m)
+		}
 	}
-	return law
+	if o.Threshold > 0 {
+		law.smallest, err = a.smallestEstimated(clock, t, o)
+	}
+	return law, err
+}
+
+// smallestEstimated is the smallest n whose estimate comes to the threshold. All people known recover a zero, as cells are open.
+func (a *analysis) smallestEstimated(clock *clock, t *tally, o ReleaseOptions) (int64, error) {
+	p, work := a.tightProblem(), float64(mostForSmallest)
+	var err error
+	n := sort.Search(int(a.n), func(n int) bool {
+		if err != nil {
+			return true
+		}
+		if work -= stepsOfOne(p.relevant, a.n, int64(n)); work < 0 {
+			err = ErrTooMuch
+			return true
+		}
+		var full []float64
+		if full, err = p.some(clock, []int64{int64(n)}); err != nil {
+			return true
+		}
+		return full[0]+float64(t.more[n])/float64(o.Samples) >= o.Threshold
+	})
+	if errors.Is(err, ErrTooMuch) {
+		return NotFound, nil
+	}
+	return int64(n), err
 }
 
 // clopperPearson is the interval of a probability, of which an event happened k times in m.
@@ -172,14 +204,14 @@ func (w *orders) order(ctx context.Context) {
 	for at, i := range w.people {
 		w.places[i] = append(w.places[i], int64(at))
 	}
-	never := w.a.most + 1
+	never := w.a.n + 1
 	tight, open := never, never
 	for _, i := range w.a.tight {
 		tight = min(tight, w.filled(i))
 	}
 	for _, i := range w.a.open {
-		n := min(never, w.first(ctx, i))
-		w.tally.cells[i][n]++
+		n := w.first(ctx, i)
+		w.tally.cells[i][min(n, w.a.most+1)]++
 		open = min(open, n)
 	}
 	w.tally.any[min(tight, open)]++

@@ -1,8 +1,12 @@
 package attribution
 
-import "context"
+import (
+	"context"
+	"errors"
+	"slices"
+)
 
-// A releaseLaw has the figures of a release for each n, at least up to the largest asked for.
+// A releaseLaw has the figures of a release for each n asked for, in that order.
 type releaseLaw struct {
 	sap       []float64
 	cells     map[int][]float64 // of open cells
@@ -11,47 +15,56 @@ type releaseLaw struct {
 	bandHigh  []float64
 	samples   int
 	exact     bool
+	smallest  int64
 }
 
-// full is the probability that some tight cell is full, for each n.
-func (a *analysis) full() []float64 {
-	p := problem{n: a.n, relevant: a.relevant, rest: a.n}
+// tightProblem is about the tight cells alone.
+func (a *analysis) tightProblem() *problem {
+	p := &problem{n: a.n, relevant: a.relevant, rest: a.n}
 	for _, c := range a.relevant {
 		p.rest -= c
+		p.empty = p.empty || c == 0
 	}
-	known := make([]int64, a.most+1)
-	for n := range known {
-		known[n] = int64(n)
-	}
-	sap, err := p.some(known)
-	if err != nil { // n is never negative
-		panic(err)
-	}
-	return sap
+	return p
 }
 
-// result picks the figures asked for.
-func (a *analysis) result(law *releaseLaw, known []int64) *ReleaseResult {
-	out := &ReleaseResult{Exact: law.exact, Sharp: a.sharp, Samples: law.samples, Questions: a.questions}
-	for _, n := range known {
-		n = min(n, a.n)
+// closedForms is the law where no cell is open.
+func (a *analysis) closedForms(ctx context.Context, o ReleaseOptions) (*releaseLaw, error) {
+	p, clock := a.tightProblem(), newClock(ctx)
+	law := &releaseLaw{exact: true, smallest: NotFound}
+	var err error
+	if law.sap, err = p.some(clock, a.held); err != nil || o.Threshold == 0 {
+		return law, err
+	}
+	n, ok, err := p.smallest(clock, o.Threshold, mostForSmallest)
+	switch {
+	case errors.Is(err, ErrTooMuch):
+		return law, nil
+	case ok:
+		law.smallest = n
+	default:
+		law.smallest = Never
+	}
+	return law, err
+}
+
+// result puts the figures together.
+func (a *analysis) result(law *releaseLaw) *ReleaseResult {
+	out := &ReleaseResult{Exact: law.exact, Sharp: a.sharp, Samples: law.samples, Questions: a.questions, Smallest: law.smallest,
+		SAP: law.sap, Low: law.low, High: law.high, BandLow: law.bandLow, BandHigh: law.bandHigh}
+	for k, n := range a.held {
 		cells := make([]float64, len(a.everything))
 		for _, i := range a.tight {
 			cells[i] = AllKnown(a.everything[i], n, a.n)
 		}
 		for i, p := range law.cells {
-			cells[i] = p[n]
+			cells[i] = p[k]
 		}
 		expected := 0.0
 		for _, p := range cells {
 			expected += p
 		}
-		out.SAP, out.Expected, out.Cells = append(out.SAP, law.sap[n]), append(out.Expected, expected), append(out.Cells, cells)
-		if law.exact {
-			continue
-		}
-		out.Low, out.High = append(out.Low, law.low[n]), append(out.High, law.high[n])
-		out.BandLow, out.BandHigh = append(out.BandLow, law.bandLow[n]), append(out.BandHigh, law.bandHigh[n])
+		out.Expected, out.Cells = append(out.Expected, expected), append(out.Cells, cells)
 	}
 	if law.exact {
 		out.Low, out.High, out.BandLow, out.BandHigh = out.SAP, out.SAP, out.SAP, out.SAP
@@ -60,37 +73,52 @@ func (a *analysis) result(law *releaseLaw, known []int64) *ReleaseResult {
 }
 
 // enumerate is the exact law, nil if it takes more than most vectors.
-func (a *analysis) enumerate(ctx context.Context, most int64) (*releaseLaw, error) {
+func (a *analysis) enumerate(ctx context.Context, o ReleaseOptions) (*releaseLaw, error) {
 	if a.n <= exactPeople {
-		return enumerated[uint64](ctx, a, most)
+		return enumerated[uint64](ctx, a, o)
 	}
-	return enumerated[float64](ctx, a, most)
+	return enumerated[float64](ctx, a, o)
 }
 
 // A figure counts samples of people.
 type figure interface{ uint64 | float64 }
 
-func enumerated[T figure](ctx context.Context, a *analysis, most int64) (*releaseLaw, error) {
-	e := &enumeration[T]{ctx: ctx, analysis: a, left: most, rows: pascal[T](a.n)}
+func enumerated[T figure](ctx context.Context, a *analysis, o ReleaseOptions) (*releaseLaw, error) {
+	e := &enumeration[T]{ctx: ctx, analysis: a, left: o.Most, rows: pascal[T](a.n)}
 	candidates := append(append([]int(nil), a.open...), a.tight...)
-	law := &releaseLaw{exact: true, cells: map[int][]float64{}}
-	var ok bool
-	if law.sap, ok = e.law(func(s []int64) bool {
+	law := &releaseLaw{exact: true, cells: map[int][]float64{}, smallest: NotFound}
+	sap, ok := e.law(func(s []int64) bool {
 		for _, i := range candidates {
 			if a.recovered(ctx, i, s) {
 				return true
 			}
 		}
 		return false
-	}); !ok {
+	})
+	if !ok {
 		return nil, ctx.Err()
 	}
+	law.sap = a.asked(sap)
+	if o.Threshold > 0 { // with open cells all people known recover a zero
+		law.smallest = int64(slices.IndexFunc(sap, func(x float64) bool { return x >= o.Threshold }))
+	}
 	for _, i := range a.open {
-		if law.cells[i], ok = e.law(func(s []int64) bool { return a.recovered(ctx, i, s) }); !ok {
+		cell, ok := e.law(func(s []int64) bool { return a.recovered(ctx, i, s) })
+		if !ok {
 			return nil, ctx.Err()
 		}
+		law.cells[i] = a.asked(cell)
 	}
 	return law, nil
+}
+
+// asked picks what is asked for from a law of all n.
+func (a *analysis) asked(law []float64) []float64 {
+	out := make([]float64, len(a.held))
+	for k, n := range a.held {
+		out[k] = law[n]
+	}
+	return out
 }
 
 // pascal has the binomial coefficients of 0 to n.

@@ -97,9 +97,11 @@ func TestReleasesAgreeWithTables(t *testing.T) {
 	ctx := context.Background()
 	compare := func(t require.TestingT, table *Table, o ReleaseOptions) *ReleaseResult {
 		n := upTo(table.Total() + 1)
-		want, err := table.SAP(n)
+		of, err := table.Check()
 		require.NoError(t, err)
-		expected, err := table.Expected(n)
+		want, err := of.SAP(ctx, n)
+		require.NoError(t, err)
+		expected, err := of.Expected(ctx, n)
 		require.NoError(t, err)
 		got, err := ofTable(table).SAP(ctx, n, o)
 		require.NoError(t, err)
@@ -113,7 +115,7 @@ func TestReleasesAgreeWithTables(t *testing.T) {
 		require.InDeltaSlice(t, want, got.SAP, 1e-12)
 		require.InDeltaSlice(t, expected, got.Expected, 1e-11)
 		for i := range table.Counts {
-			cell, err := table.Cell(i, n)
+			cell, err := of.Cell(i, n)
 			require.NoError(t, err)
 			for k := range n {
 				require.InDelta(t, cell[k], got.Cells[k][i], 1e-12)

@@ -4,11 +4,9 @@ import "fmt"
 
 // Zeros is the law of the number of recovered zeros: out[k][z] is the probability of z of them, z up to the number of cells, when
 // known[k] people are known.
-func (t *Table) Zeros(known []int64) ([][]float64, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	p := t.problem()
+func (s *Sound) Zeros(known []int64) ([][]float64, error) {
+	t := s.table
+	p := s.problem()
 	most, cells := int64(0), len(t.Counts)
 	for _, n := range known {
 		if n < 0 {
@@ -17,7 +15,7 @@ func (t *Table) Zeros(known []int64) ([][]float64, error) {
 		most = max(most, p.hold(n))
 	}
 	out := numberFull(p.relevant, p.rest, most)
-	if e := t.opening(); e != nil && most >= e.people {
+	if e := s.opening(); e != nil && most >= e.people {
 		e.correct(out, p.n, most)
 	}
 	law := make([][]float64, len(known))
@@ -38,15 +36,14 @@ type opening struct {
 }
 
 // opening is nil where the total is not tight, or no cell is open.
-func (t *Table) opening() *opening {
-	if t.TotalUpper == NoTotal || t.TotalUpper > t.Total() {
+func (s *Sound) opening() *opening {
+	if !s.bound || !s.opened {
 		return nil
 	}
-	e, some := &opening{}, false
+	t, e := s.table, &opening{}
 	for i, c := range t.Counts {
 		switch {
 		case t.Lower[i] < c:
-			some = true
 			e.people += c
 			e.zeros++ // it has people, so it is possible
 			if t.Relevant(i) {
@@ -62,9 +59,6 @@ func (t *Table) opening() *opening {
 		} else {
 			e.restOfBoth += c
 		}
-	}
-	if !some {
-		return nil
 	}
 	return e
 }

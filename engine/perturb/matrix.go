@@ -13,6 +13,9 @@ type matrix struct {
 	rows [][]Outcome
 }
 
+// maxOutcome is the largest published count of a row: so far, differences from true counts stay far from overflow.
+const maxOutcome = 1 << 53
+
 // Matrix is the kernel of a table of transition probabilities, as cell-key methods use: rows[i] lists what a true count i can be
 // published as. The last row holds, by its differences from the true count, for all larger counts as well. Each row must have
 // counts of at least 0, none twice, with probabilities that sum to 1 to within 1e-9.
@@ -29,8 +32,8 @@ func Matrix(name string, rows [][]Outcome) (Kernel, error) {
 			switch {
 			case !(o.P > 0 && o.P <= 1):
 				return nil, fmt.Errorf("%s: the probability that %d is published as %d is %v: it must be from 0 to 1", name, i, o.Count, o.P)
-			case o.Count < 0:
-				return nil, fmt.Errorf("%s: a count of %d would be published as %d: it must be at least 0", name, i, o.Count)
+			case o.Count < 0 || o.Count > maxOutcome:
+				return nil, fmt.Errorf("%s: a count of %d would be published as %d: it must be from 0 to %d", name, i, o.Count, int64(maxOutcome))
 			case t > 0 && list[t-1].Count == o.Count:
 				return nil, fmt.Errorf("%s: the row of %d has %d twice", name, i, o.Count)
 			}

@@ -154,3 +154,12 @@ func TestRefusals(t *testing.T) {
 	_, _, err := Posterior(must(Random(3)), 4)
 	require.ErrorContains(t, err, "never publishes a count of 4")
 }
+
+// Counts that a row publishes are such that no larger true count overflows.
+func TestMatrixOfHugeCounts(t *testing.T) {
+	_, err := Matrix("huge", [][]Outcome{{{math.MaxInt64 - 1, 1}}})
+	require.ErrorContains(t, err, "it must be from 0 to 9007199254740992")
+	k, err := Matrix("large", [][]Outcome{{{1 << 53, 1}}})
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<53+1<<40, k.Outcomes(1 << 40)[0].Count)
+}

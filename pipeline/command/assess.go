@@ -139,15 +139,15 @@ func (c *console) show(spec *schemas.Spec, outcome *pipeline.Outcome, batch bool
 
 // assessSpec makes the spec that the flags of assess say.
 func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	measures, err := measuresOf(ctx)
+	if err != nil {
+		return nil, err
+	}
 	spec, err := keySpec(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Sampling, err = samplingOf(ctx); err != nil {
-		return nil, err
-	}
-	measures, err := measuresOf(ctx)
-	if err != nil {
 		return nil, err
 	}
 	made, err := operatorsOf(ctx, measures)

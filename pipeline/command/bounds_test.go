@@ -87,7 +87,7 @@ func TestBoundsCommandWrong(t *testing.T) {
 		"even base":      {"a.csv --scheme conventional --base 4", ExitWrong, "the base 4 is even; say what"},
 		"odd tie":        {"a.csv --scheme conventional --base 3 --tie up", ExitWrong, "the base 3 is odd, there is no tie"},
 		"no probability": {"a.csv --scheme barnard", ExitWrong, "barnard has no probability"},
-		"base of none":   {"a.csv --base 3", ExitWrong, "base belongs to scheme: conventional"},
+		"base of none":   {"a.csv --base 3", ExitWrong, "base belongs to scheme conventional, random or small"},
 		"not rounded":    {"three.csv a.csv --scheme conventional --base 3", ExitWrong, "a.csv: conventional rounding to base 3 never publishes a count of 4, as of [A = u]"},
 		"scheme":         {"a.csv --scheme guess", ExitWrong, "guess"},
 		"method":         {"a.csv --method guess", ExitWrong, `there is no method "guess"`},

@@ -48,6 +48,13 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 			}
 		}
 	}
+	if slices.Equal(measures, []string{"sap"}) {
+		for _, flag := range []string{"key", "fraction", "population-size", "weight"} {
+			if ctx.IsSet(flag) {
+				return nil, usage("--%s belongs to measures of a key, such as suda and mc3; sap does not look at it: leave it out, or add one of them to --measures", flag)
+			}
+		}
+	}
 	var list []schemas.Operator
 	for _, name := range measures {
 		var o schemas.Operator

@@ -56,10 +56,10 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 		b.WriteString("\n" + table("  ", rows))
 	}
 	for _, m := range attributions(spec, s) {
-		b.WriteString("\n" + table("  ", attributionRows(m)) + table("  ", distributionRows(m)))
+		b.WriteString("\n" + attributionText(m))
 	}
 	for _, r := range o.Rankings {
-		if len(r.Rows) > 0 {
+		if len(r.Rows) > 0 && !ofTables(spec, r) {
 			b.WriteString("\n" + table("  ", recordRows(spec, o, r, suda != nil && suda.Threshold > 1)))
 		}
 	}
@@ -183,11 +183,6 @@ func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranki
 	by := "score"
 	if ranking.Column == schemas.Column(ranking.Operator, schemas.MC3CorrectMatch) {
 		by, shared = "correct match", false
-	}
-	for _, sap := range spec.Operators {
-		if sap.SAP != nil && sap.SAP.ColumnPrefix() == ranking.Operator {
-			by, shared = fmt.Sprintf("SAP(%d)", sap.SAP.Known[0]), false
-		}
 	}
 	rows := [][]cell{{left("riskiest records"), right(by)}}
 	if shared {

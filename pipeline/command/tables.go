@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -33,8 +32,12 @@ func perturbationOf(ctx *cli.Context) (p schemas.Perturbation, err error) {
 			if *n.to, err = strconv.ParseInt(text, 10, 64); err != nil {
 				return p, usage("--%s is %q; it must be a whole number", n.flag, text)
 			}
-			if *n.to < 0 || *n.to == 0 && n.flag != "value" {
-				return p, usage("--%s is %d; it must be at least 1", n.flag, *n.to)
+			least := int64(1)
+			if n.flag == "value" {
+				least = 0
+			}
+			if *n.to < least {
+				return p, usage("--%s is %d; it must be at least %d", n.flag, *n.to, least)
 			}
 		}
 	}
@@ -51,7 +54,7 @@ func perturbationOf(ctx *cli.Context) (p schemas.Perturbation, err error) {
 // sapFlags are those of attribution risk.
 func sapFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringSliceFlag{Name: "by", Category: "SAP", Usage: "`COLUMNS` whose values tell released tables apart, separated by commas (default: one table)"},
+		&cli.StringSliceFlag{Name: "by", Category: "SAP", Usage: "`COLUMNS` whose values tell released tables apart, separated by commas; a record without one of them is in no table (default: one table)"},
 		&cli.StringSliceFlag{Name: "cells", Category: "SAP", Usage: "`VARIABLES` of the released tables, separated by commas"},
 		&cli.StringSliceFlag{Name: "known", Category: "SAP", Usage: "numbers of people known, separated by commas (default: 1,2,5,10)"},
 		&cli.StringFlag{Name: "total", Category: "SAP", Usage: "how each table's total is published: same, exact or none (default: none)"},
@@ -175,13 +178,12 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 }
 
 // tabulatedRows say what a table has.
-func tabulatedRows(path string, m *schemas.TabulateSummary) [][]cell {
+func tabulatedRows(m *schemas.TabulateSummary) [][]cell {
 	with := "without margins"
 	if m.Margins {
 		with = "with all margins"
 	}
-	return [][]cell{{left("records in the table"), right(count(m.Records)), left(m.Scheme)}, {left("rows of the table"), right(count(m.Rows)), left(with)},
-		{left("written to"), right(""), left(shorten(printable(path), 40))}}
+	return [][]cell{{left("records in the table"), right(count(m.Records))}, {left("rows of the table"), right(count(m.Rows)), left(with)}}
 }
 
 func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
@@ -191,7 +193,7 @@ func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
 			continue
 		}
 		if m, ok := s.Operators[o.Tabulate.ColumnPrefix()].(*schemas.TabulateSummary); ok {
-			text += fmt.Sprintf("\n%s", table("  ", tabulatedRows(o.Tabulate.Path, m)))
+			text += "\n" + table("  ", tabulatedRows(m)) + line("  scheme      ", m.Scheme) + line("  written to  ", o.Tabulate.Path)
 		}
 	}
 	return text
