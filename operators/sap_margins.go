@@ -18,6 +18,9 @@ type marginLayout struct {
 
 // margins lays out the tables that are released besides each table; the grand total is none of them.
 func (l *layout) margins(list [][]string) ([]marginLayout, error) {
+	if l.cells == 0 {
+		return nil, nil // no record, and no levels: there is nothing to be a margin of
+	}
 	var out []marginLayout
 	for _, names := range list {
 		m := marginLayout{cells: 1}

@@ -46,7 +46,7 @@ func TestPublishedCountsThatCannotBe(t *testing.T) {
 	with := func(total string, scheme schemas.Perturbation, published ...string) (*Report, error) {
 		p, err := released(t, "A S H count", published...)
 		require.NoError(t, err)
-		_, report, err := sapRows(t, SAP{Config: sapOf(scheme, total), Published: p}, Options{}, rows...)
+		_, report, err := sapRows(t, SAP{Config: sapOf(scheme, total), Published: p}, Options{Workers: 1}, rows...)
 		return report, err
 	}
 	exact, random := schemas.Perturbation{}, schemas.Perturbation{Scheme: "random", Base: 3}

@@ -168,7 +168,7 @@ func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, k
 	if err != nil {
 		return err
 	}
-	if f.bound.Config.Empty {
+	if zero := f.bound.kernel.Outcomes(0); f.bound.Config.Empty || len(zero) > 1 || zero[0].Count != 0 {
 		return f.allCells(ctx, m, in, key)
 	}
 	if err := f.roomFor(m.Classes()); err != nil {

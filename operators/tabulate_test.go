@@ -158,3 +158,21 @@ func TestTabulateWithinMemory(t *testing.T) {
 		cancel()
 	}
 }
+
+// Where nobody can be published as somebody, all cells are, whether or not there is somebody: an absent row means 0 as published.
+func TestTabulateWhereZeroIsPublished(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	_, report, err := table(t, mem, lines(t, mem, 3, "A B", "a x", "b y"), Options{}, Tabulate{Config: schemas.Tabulate{
+		Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 1, Probability: 1}}, {{Count: 0, Probability: 1}}}}}})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, report.Operators[0].Summary.(*schemas.TabulateSummary).Rows, "of the four cells the two without anybody")
+}
+
+// A file without rows has no margins, and that is no division by zero.
+func TestSAPOfNobodyWithMargins(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	_, report, err := table(t, mem, lines(t, mem, 3, "A B"), Options{}, SAP{Config: schemas.SAP{Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B", Levels: []string{"x", "y"}}},
+		Known: []int64{0, 1}, Release: schemas.Release{Margins: [][]string{{"B"}}}}})
+	require.NoError(t, err)
+	require.NotNil(t, report)
+}

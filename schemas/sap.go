@@ -128,7 +128,7 @@ type SAPSummary struct {
 	Exact         bool              `json:"exact"`               // false: SAP was estimated from random orders of the people
 	LowerBound    bool              `json:"lower_bound"`         // the bounds were not sharp: SAP is at least what is said
 	HalfWidth     float64           `json:"greatest_half_width"` // of the 95 % intervals of estimates; 0 if all are exact
-	SmallTables   int64             `json:"small_tables"`        // tables with fewer people than the largest n
+	SmallTables   int64             `json:"small_tables"`        // tables with fewer people than the largest n, but for those that nobody is in
 	EmptyTables   int64             `json:"empty_tables"`        // tables that nobody is in
 	Distribution  []SAPDistribution `json:"distribution"`        // for each n
 	SmallestKnown []SmallestKnown   `json:"smallest_known"`      // how many tables need how many people for the threshold
