@@ -184,6 +184,9 @@ func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranki
 	if ranking.Column == schemas.Column(ranking.Operator, schemas.MC3CorrectMatch) {
 		by, shared = "correct match", false
 	}
+	if len(o.Rankings) > 1 {
+		by = ranking.Column // several blocks are told apart
+	}
 	rows := [][]cell{{left("riskiest records"), right(by)}}
 	if shared {
 		rows[0] = append(rows[0], right("records with the key"))
