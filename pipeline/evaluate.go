@@ -91,7 +91,6 @@ type SampleSummary struct {
 	Slope      []*float64       `json:"slope"` // by score
 	Estimates  []Estimate       `json:"estimates"`
 	Strategies []StrategyResult `json:"strategies"`
-	precision  [][]float64      // by score
 }
 
 // A StrategyResult is the true chance of a correct match of a strategy.

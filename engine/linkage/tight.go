@@ -26,7 +26,6 @@ type tight struct {
 	alone      map[key]span
 	rest       span // of a class that neither sample nor table has
 	sumLow     int64
-	sumHigh    int64 // unlimited if any is
 	unlimited  int   // classes without an upper bound
 	finiteHigh int64 // sum over the others
 }
