@@ -187,10 +187,8 @@ func (s *AttackSpec) check() error {
 	case s.Cost != 0 && s.KnownOnly:
 		return wrong(errors.New("a cost chooses classes by what a model expects: fit one"))
 	}
-	if s.Frequency != 0 {
-		if err := attack.CheckFrequency(s.Frequency); err != nil {
-			return wrong(err)
-		}
+	if s.Frequency < 0 {
+		return wrong(fmt.Errorf("the frequency of strategies 6 and 7 is %d; it must be at least 1", s.Frequency))
 	}
 	return s.checkOut()
 }

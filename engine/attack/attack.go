@@ -11,29 +11,12 @@
 // Sources: Smith 2011, chapters 5 and 7; Skinner & Elliot 2002.
 package attack
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
-// A Class is an equivalence class of the key.
+// A Class is an equivalence class of the key. No class of a sample has more records than the population has people.
 type Class struct {
 	Sample     int64 // f: records of the sample
 	Population int64 // F: people
-}
-
-// Check tells whether classes can be those of a sample of a population: no count is below 0, and no class of the sample has more
-// records than people.
-func Check(classes []Class) error {
-	for i, c := range classes {
-		switch {
-		case c.Sample < 0 || c.Population < 0:
-			return fmt.Errorf("class %d has a count below 0", i)
-		case c.Sample > c.Population:
-			return fmt.Errorf("class %d has %d records in the sample and %d people in the population", i, c.Sample, c.Population)
-		}
-	}
-	return nil
 }
 
 // A Direction is where the intruder starts.
@@ -105,7 +88,7 @@ func ratio(a, b float64) float64 {
 }
 
 // Attack is what comes of considering the classes for which consider is true, all of them if it is nil. classes are all of the
-// population's, those without a record in the sample too. Classes must pass Check.
+// population's, those without a record in the sample too.
 func Attack(classes []Class, d Direction, consider func(i int) bool) Result {
 	var s sums
 	var n int64
@@ -179,7 +162,7 @@ type File struct {
 	Reidentifications float64 `json:"reidentifications"` // sum of f/F over all classes of the sample
 }
 
-// Measure gives the file-level measures of classes that pass Check.
+// Measure gives the file-level measures of classes.
 func Measure(classes []Class) File {
 	var f File
 	var unique sums
@@ -210,15 +193,4 @@ func Measure(classes []Class) File {
 	f.CMUM = ratio(float64(f.SampleUniques), float64(unique.people))
 	f.CMSU = ratio(f.CorrectMatches, float64(f.SampleUniques))
 	return f
-}
-
-// errFrequency refuses a frequency that no class of a sample has.
-var errFrequency = errors.New("the frequency of strategies 6 and 7 must be at least 1")
-
-// CheckFrequency tells whether r can be the f of strategies 6 and 7.
-func CheckFrequency(r int64) error {
-	if r < 1 {
-		return errFrequency
-	}
-	return nil
 }
