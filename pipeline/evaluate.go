@@ -30,6 +30,7 @@ type Evaluation struct {
 // A FractionSummary is what the scores are worth in samples of one sampling fraction.
 type FractionSummary struct {
 	Fraction      float64          `json:"sampling_fraction"`
+	Records       float64          `json:"mean_records"` // drawn
 	SampleUniques float64          `json:"mean_sample_uniques"`
 	Scores        []ScoreSummary   `json:"scores"`
 	Comparisons   []ScorePair      `json:"comparisons"`
@@ -95,8 +96,8 @@ type SampleSummary struct {
 
 // A StrategyResult is the true chance of a correct match of a strategy.
 type StrategyResult struct {
-	Name    string  `json:"name"`
-	Correct float64 `json:"correct_match"`
+	Name    string   `json:"name"`
+	Correct *float64 `json:"correct_match"` // null where no record can be attacked
 }
 
 // bytesPerValue is about what a value of a sample takes in memory.
@@ -169,6 +170,10 @@ func (e *Evaluation) fraction(ctx context.Context, s *EvaluateSpec, p *populatio
 		}
 		for i, sample := range samples {
 			o.Progress(fmt.Sprintf("judging samples of %g", fraction), int64(from+i), int64(s.repetitions()))
+			if sample.rows == 0 {
+				e.warn([]string{fmt.Sprintf("some samples of fraction %g have no record, and are left out", fraction)})
+				continue
+			}
 			j, warnings, err := p.judge(ctx, s, fraction, sample, scores, o)
 			if err != nil {
 				for _, rest := range samples[i:] {
@@ -181,9 +186,11 @@ func (e *Evaluation) fraction(ctx context.Context, s *EvaluateSpec, p *populatio
 		}
 	}
 	o.Progress(fmt.Sprintf("judging samples of %g", fraction), int64(s.repetitions()), int64(s.repetitions()))
-	t := p.key.tables[0]
-	e.Rows, e.Classes = t.Records(), int64(t.Classes())
-	e.PopulationUniques = all[0].Truth.PopulationUniques
+	if len(all) == 0 {
+		return fmt.Errorf("no sample of fraction %g has a record: take a larger one", fraction)
+	}
+	truth := all[0].Truth // without those dropped
+	e.Rows, e.Classes, e.PopulationUniques = truth.People, truth.PopulationClasses, truth.PopulationUniques
 	return e.summarise(s, fraction, scores, all)
 }
 
@@ -218,6 +225,7 @@ func (e *Evaluation) summarise(s *EvaluateSpec, fraction float64, scores []score
 	plots := fractionPlots{fraction: fraction}
 	auc, slope := make([][]float64, len(scores)), make([][]float64, len(scores))
 	for _, j := range all {
+		f.Records += float64(j.Truth.Records) / float64(len(all))
 		f.SampleUniques += float64(len(j.people)) / float64(len(all))
 		e.Samples = append(e.Samples, j.SampleSummary)
 	}
@@ -271,34 +279,52 @@ func (e *Evaluation) summarise(s *EvaluateSpec, fraction float64, scores []score
 	return nil
 }
 
-// biases compare measures of the file with the truth.
+// biases compare measures of the file with the truth, each over the samples that have it.
 func biases(all []*judged) []MeasureSummary {
-	list := []MeasureSummary{}
-	for i, first := range all[0].Estimates {
-		var values, truths []float64
-		for _, j := range all {
-			if i < len(j.Estimates) && j.Estimates[i].Operator == first.Operator && j.Estimates[i].Measure == first.Measure {
-				values, truths = append(values, j.Estimates[i].Value), append(truths, j.Estimates[i].Truth)
+	type name struct{ operator, measure string }
+	var order []name
+	values, truths := map[name][]float64{}, map[name][]float64{}
+	for _, j := range all {
+		for _, x := range j.Estimates {
+			n := name{x.Operator, x.Measure}
+			if values[n] == nil {
+				order = append(order, n)
 			}
+			truth := math.NaN()
+			if x.Truth != nil {
+				truth = *x.Truth
+			}
+			values[n], truths[n] = append(values[n], x.Value), append(truths[n], truth)
 		}
-		list = append(list, MeasureSummary{first.Operator, first.Measure, meanOf(evaluate.Mean(values)), meanOf(evaluate.Mean(truths)), meanOf(evaluate.Paired(values, truths))})
+	}
+	list := []MeasureSummary{}
+	for _, n := range order {
+		list = append(list, MeasureSummary{n.operator, n.measure, meanOf(evaluate.Mean(values[n])), meanOf(evaluate.Mean(truths[n])), meanOf(evaluate.Paired(values[n], truths[n]))})
 	}
 	return list
 }
 
-// means are those of the strategies.
+// means are those of the strategies, each over the samples where it is defined.
 func (e *Evaluation) means(fraction float64, all []*judged) []StrategyMean {
-	var list []StrategyMean
-	for i, first := range all[0].Strategies {
-		var values []float64
-		for _, j := range all {
-			if i < len(j.Strategies) {
-				values = append(values, j.Strategies[i].Correct)
+	var order []string
+	values := map[string][]float64{}
+	for _, j := range all {
+		for _, x := range j.Strategies {
+			if values[x.Name] == nil {
+				order = append(order, x.Name)
 			}
+			correct := math.NaN()
+			if x.Correct != nil {
+				correct = *x.Correct
+			}
+			values[x.Name] = append(values[x.Name], correct)
 		}
-		c := evaluate.Mean(values)
-		list = append(list, StrategyMean{first.Name, meanOf(c)})
-		e.strategies[first.Name] = append(e.strategies[first.Name], &curve{fraction, c})
+	}
+	var list []StrategyMean
+	for _, name := range order {
+		c := evaluate.Mean(values[name])
+		list = append(list, StrategyMean{name, meanOf(c)})
+		e.strategies[name] = append(e.strategies[name], &curve{fraction, c})
 	}
 	return list
 }

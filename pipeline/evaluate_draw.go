@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -51,7 +52,18 @@ func openPopulation(ctx context.Context, s *EvaluateSpec, o Options) (*populatio
 	p := &population{job: j, key: &counting{requests: keyRequest(*spec.Key), classes: true}, wholes: s.Household != ""}
 	list := append(operatorsOf(&spec, &companions{}), p.key)
 	if column := s.Stratify + s.Household; column != "" {
-		p.group = &counting{requests: keyRequest(schemas.Key{Variables: []schemas.KeyVariable{{Name: column}}}), classes: true, as: groupColumn}
+		role := "strata"
+		if p.wholes {
+			role = "households"
+		}
+		request := keyRequest(schemas.Key{Variables: []schemas.KeyVariable{{Name: column}}})
+		p.group = &counting{classes: true, as: groupColumn, requests: func(in *arrow.Schema) ([]contingency.Request, error) {
+			r, err := request(in)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", role, err)
+			}
+			return r, err
+		}}
 		list = append(list, p.group)
 	}
 	whole, err := j.bind(true, append(list[:len(list):len(list)], sampleOperators(s, 1)...)...)
@@ -132,6 +144,9 @@ func (d *drawing) Begin(context.Context, []operators.Part, []operators.Output) (
 	var strata []int64
 	group := d.population.group
 	records := d.population.key.tables[0].Records()
+	if records == 0 {
+		return nil, errors.New("the population has no record, or none was chosen: there is nothing to draw from")
+	}
 	if group != nil {
 		t := group.tables[0]
 		if n := missingOf(t); n > 0 && d.population.wholes {

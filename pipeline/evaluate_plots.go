@@ -142,7 +142,9 @@ func (p *fractionPlots) pictures(subtitle string) []picture {
 	var ranks []figures.RankCurve
 	var match, alone []figures.Reliability
 	for _, s := range p.scores {
-		curves = append(curves, figures.Curve{Name: s.name, ROC: s.roc()})
+		if roc := s.roc(); roc != nil {
+			curves = append(curves, figures.Curve{Name: s.name, ROC: roc})
+		}
 		if !math.IsNaN(s.meanSlope) {
 			ranks = append(ranks, figures.RankCurve{Name: s.name, Plot: &evaluate.LogitRank{T: s.points, Fit: s.fit, Slope: s.meanSlope}})
 		}
@@ -155,8 +157,12 @@ func (p *fractionPlots) pictures(subtitle string) []picture {
 	}
 	rank := figures.LogitRank(ranks)
 	rank.Y = "Pr(population unique), smoothed (logit scale)"
-	add("logit-rank", rank)
-	add("roc", figures.ROC(curves))
+	if ranks != nil {
+		add("logit-rank", rank)
+	}
+	if curves != nil {
+		add("roc", figures.ROC(curves))
+	}
 	if match != nil {
 		add("calibration-match", figures.Calibration("correct match (1/F)", match))
 	}

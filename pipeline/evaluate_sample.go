@@ -88,9 +88,6 @@ func (p *population) recodes(s *EvaluateSpec) []operators.Operator {
 
 // source is the sample as a source, which has the records now.
 func (s *sampleOf) source() (*operators.Records, error) {
-	if len(s.records) == 0 {
-		return nil, fmt.Errorf("sample %d has no record: take a larger sampling fraction", s.repetition)
-	}
 	reader, err := array.NewRecordReader(s.records[0].Schema(), s.records)
 	if err != nil {
 		return nil, err
@@ -193,10 +190,10 @@ func (s *scoreSink) each(record func(class int64, values []float64)) {
 
 // An Estimate is a measure of the file that an operator estimates, and the truth knows.
 type Estimate struct {
-	Operator string  `json:"operator"`
-	Measure  string  `json:"measure"`
-	Value    float64 `json:"estimate"`
-	Truth    float64 `json:"truth"`
+	Operator string   `json:"operator"`
+	Measure  string   `json:"measure"`
+	Value    float64  `json:"estimate"`
+	Truth    *float64 `json:"truth"` // null where it is not defined, as of no sample unique
 }
 
 // estimatesOf are the file-level measures of the operators; nulls are left out.
@@ -226,11 +223,14 @@ func estimatesOf(r *operators.Report) []Estimate {
 
 // strategies compares those of the literature with the Bayesian strategy, and fills in the truth of estimates.
 func (j *judged) strategies(ctx context.Context, s *EvaluateSpec, r *operators.Report, classes []attack.Class, of []int) error {
-	truth := map[string]float64{"pu": j.Truth.PU, "pu_su": j.Truth.PUSU, "cm_um": j.Truth.CMUM, "cm_su": j.Truth.CMSU, "expected_reidentifications": j.Truth.Reidentifications}
+	truth := map[string]*float64{"pu": &j.Truth.PU, "expected_reidentifications": &j.Truth.Reidentifications}
+	if j.Truth.SampleUniques > 0 {
+		truth["pu_su"], truth["cm_um"], truth["cm_su"] = &j.Truth.PUSU, &j.Truth.CMUM, &j.Truth.CMSU
+	}
 	for i, e := range j.Estimates {
 		j.Estimates[i].Truth = truth[e.Measure]
 	}
-	j.Strategies = []StrategyResult{{"CM|SU", j.Truth.CMSU}, {"CM|UM", j.Truth.CMUM}}
+	j.Strategies = []StrategyResult{{"CM|SU", truth["cm_su"]}, {"CM|UM", truth["cm_um"]}}
 	top := s.TopClasses
 	if top == 0 {
 		top = DefaultTopClasses
@@ -251,7 +251,7 @@ func (j *judged) strategies(ctx context.Context, s *EvaluateSpec, r *operators.R
 			name      string
 		}{{attack.PopulationToSample, "p to s"}, {attack.SampleToPopulation, "s to p"}} {
 			result := attack.Attack(classes, way.direction, func(i int) bool { return chosen[i] })
-			j.Strategies = append(j.Strategies, StrategyResult{fmt.Sprintf("%s top %d, %s", o.Name, top, way.name), result.Correct})
+			j.Strategies = append(j.Strategies, StrategyResult{fmt.Sprintf("%s top %d, %s", o.Name, top, way.name), &result.Correct})
 		}
 	}
 	return ctx.Err()

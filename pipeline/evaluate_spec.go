@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"microrisk/engine/evaluate"
+	"microrisk/operators/atomicfile"
 	"microrisk/schemas"
 )
 
@@ -120,7 +122,14 @@ func (s *EvaluateSpec) checkOut() error {
 		return wrong(fmt.Errorf("%s is a file; an evaluation is written to a folder", s.Out))
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("cannot write to %s: %w", s.Out, pathReason(err))
+	case err != nil:
+		return nil // it is made when there is something to put into it
 	}
+	probe, err := atomicfile.Create(filepath.Join(s.Out, "evaluation.json")) // before all the work
+	if err != nil {
+		return err
+	}
+	probe.Abort()
 	return nil
 }
 

@@ -253,5 +253,40 @@ func TestEvaluateWithoutUniques(t *testing.T) {
 		assert.Nil(t, score.AUC.Mean)
 		assert.Nil(t, score.Slope.Mean)
 	}
+	for _, s := range e.Fractions[0].Strategies[:2] {
+		assert.Nil(t, s.Correct.Mean, "0/0 is no chance")
+		assert.Zero(t, s.Correct.Samples)
+	}
+	for _, m := range e.Fractions[0].FileMeasures {
+		if m.Measure == "cm_um" {
+			assert.Nil(t, m.Bias.Mean)
+		}
+	}
 	assert.FileExists(t, filepath.Join("out", "evaluation.json"))
+}
+
+// Figures are over the samples that have them, found by name; samples without a record are left out.
+func TestEvaluateOfFewRecords(t *testing.T) {
+	inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(40))})
+	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{}})
+	s.Fractions, s.Bernoulli, s.Repetitions = []float64{.03}, true, 40
+	e, err := Evaluate(t.Context(), s, Options{})
+	require.NoError(t, err)
+	require.Less(t, len(e.Samples), 40)
+	assert.NotEmpty(t, e.Warnings)
+	unique := 0
+	for _, sample := range e.Samples {
+		if sample.Truth.SampleUniques > 0 {
+			unique++
+		}
+	}
+	for _, m := range e.Fractions[0].FileMeasures {
+		switch m.Measure {
+		case "expected_reidentifications":
+			assert.Equal(t, len(e.Samples), m.Bias.Samples)
+		case "cm_su":
+			assert.Equal(t, unique, m.Bias.Samples)
+		}
+	}
+	assert.Equal(t, unique, e.Fractions[0].Strategies[0].Correct.Samples)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -95,7 +96,7 @@ func (e *Evaluation) pictures() []picture {
 		if len(e.plots) > mostDrawn {
 			break
 		}
-		subtitle := fmt.Sprintf("%s key variables, %d samples of %g %%", fmt.Sprint(len(e.Key)), e.Repetitions, 100*p.fraction)
+		subtitle := fmt.Sprintf("%s key variables, %d samples of %s %%", fmt.Sprint(len(e.Key)), e.Repetitions, strconv.FormatFloat(100*p.fraction, 'g', 9, 64))
 		for _, one := range p.pictures(subtitle) {
 			one.name = fileName(fmt.Sprintf("%s-%g", one.name, p.fraction))
 			all = append(all, one)

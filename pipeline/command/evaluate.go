@@ -30,25 +30,28 @@ with its slope, calibration of E[1/F] and of P(F = 1), the bias of measures of
 the file, and what intruders achieve. Figures are means over the samples, with
 standard errors.
 In place of FILE a spec, with operators set as it says: its source is the
-population; its sampling, sink, summary and limits are not looked at.
+population; its sampling (mc3 and individual do not go without one), sink, summary
+and limits have no say. A higher score counts as riskier. Each stratum gives at
+least one record. Intervals of calibration take all records as independent.
 FOLDER gets evaluation.json, plots.parquet with the data of the plots, and the
-plots as SVG and PNG; of more than five fractions, that of strategies only.`,
+plots as SVG and PNG; of more than five fractions, that of strategies only.
+Files of other names that are there already stay.`,
 		Flags: slices.Concat(keyFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "fraction", Usage: "sampling fractions, separated by commas; FROM..TO:STEP for a range, such as 0.05..0.95:0.05"},
-			&cli.IntFlag{Name: "repetitions", Value: pipeline.DefaultRepetitions, Usage: "samples of each fraction"},
+			&cli.IntFlag{Name: "repetitions", Value: pipeline.DefaultRepetitions, Usage: "samples of each fraction (default: 20)"},
 			&cli.BoolFlag{Name: "bernoulli", Usage: "each record is drawn on its own; otherwise the size of a sample is fixed"},
 			&cli.StringFlag{Name: "stratify", Usage: "draw samples within the values of `COLUMN`"},
 			&cli.StringFlag{Name: "household", Usage: "draw whole households, by `COLUMN`"},
 			&cli.StringSliceFlag{Name: "measures", Usage: "measures to judge, separated by commas: suda, mc3, individual, kanonymity (default: suda,mc3)"},
 			&cli.StringSliceFlag{Name: "scores", Usage: "columns to judge, separated by commas (default: the scores of the measures)"},
 			&cli.StringSliceFlag{Name: "top", Usage: "precision among so many of the riskiest, separated by commas (default: 10,50,100)"},
-			&cli.IntFlag{Name: "top-classes", Value: pipeline.DefaultTopClasses, Usage: "classes that the Bayesian strategy considers"},
+			&cli.IntFlag{Name: "top-classes", Value: pipeline.DefaultTopClasses, Usage: "classes that the Bayesian strategy considers (default: 10)"},
 			&cli.IntFlag{Name: "bins", Usage: "bins of calibration (default: 20)"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
 			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
 			&cli.StringFlag{Name: "combinations", Usage: "kanonymity: combinations of at most `N` key variables (default: 2)"},
 			&cli.StringFlag{Name: "pictures", Usage: "kinds of pictures: svg, png, or svg,png", Value: "svg,png"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FOLDER` for the results", Value: "evaluation"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FOLDER` for the results (default: evaluation)", Value: "evaluation"},
 		}, evaluateFitFlags()),
 		Action: func(ctx *cli.Context) error {
 			s, err := c.evaluateSpec(ctx)
@@ -166,15 +169,17 @@ func judgedFlags(ctx *cli.Context) (*schemas.Spec, error) {
 		var o schemas.Operator
 		switch name {
 		case "suda":
-			o.Suda = &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size")}
+			o.Suda = &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Replace: true}
 		case "mc3":
-			o.MC3, err = mc3Of(ctx)
+			if o.MC3, err = mc3Of(ctx); err == nil {
+				o.MC3.Replace = true // the file may be annotated already, and nothing of it is written
+			}
 		case "individual":
-			o.Individual = &schemas.Individual{}
+			o.Individual = &schemas.Individual{Replace: true}
 		case "kanonymity":
 			var n int64
 			n, err = wholeOf(ctx, "combinations", 1)
-			o.KAnonymity = &schemas.KAnonymity{Combinations: max(int(n), 0)}
+			o.KAnonymity = &schemas.KAnonymity{Combinations: max(int(n), 0), Replace: true}
 			if n == 0 {
 				o.KAnonymity.Combinations = 2
 			}
@@ -230,14 +235,17 @@ func fractionsOf(list []string) ([]float64, error) {
 	return all, nil
 }
 
-// mean writes a mean with its standard error.
-func mean(f pipeline.MeanFigure) string {
+// mean writes a mean with its standard error, and of how many samples it is if not of all.
+func mean(f pipeline.MeanFigure, all int) string {
 	if f.Mean == nil {
 		return "-"
 	}
 	text := strconv.FormatFloat(*f.Mean, 'f', 3, 64)
 	if f.SE != nil {
 		text += " ± " + strconv.FormatFloat(*f.SE, 'f', 3, 64)
+	}
+	if f.Samples < all {
+		text += fmt.Sprintf(" (%d of %d)", f.Samples, all)
 	}
 	return text
 }
@@ -246,13 +254,13 @@ func mean(f pipeline.MeanFigure) string {
 const shownPairs = 6
 
 // differences tell which of two scores is the better one, sample by sample.
-func differences(list []pipeline.ScorePair) string {
+func differences(list []pipeline.ScorePair, all int) string {
 	if len(list) == 0 {
 		return ""
 	}
 	rows := [][]cell{{left("difference, sample by sample"), left("AUC"), left("slope")}}
 	for _, c := range list[:min(len(list), shownPairs)] {
-		rows = append(rows, []cell{left(c.First + " - " + c.Second), left(mean(c.AUC)), left(mean(c.Slope))})
+		rows = append(rows, []cell{left(c.First + " - " + c.Second), left(mean(c.AUC, all)), left(mean(c.Slope, all))})
 	}
 	text := "\n" + table("  ", rows)
 	if more := len(list) - shownPairs; more > 0 {
@@ -272,30 +280,30 @@ func evaluationText(e *pipeline.Evaluation, folder string) string {
 		{left("samples"), right(count(int64(e.Repetitions * len(e.Fractions)))), left(e.Design)},
 	})
 	for _, f := range e.Fractions[:min(len(e.Fractions), shownFractions)] {
-		text += fmt.Sprintf("\n%s of the population, %s sample uniques: mean ± standard error\n", percent(100*f.Fraction), figure(f.SampleUniques))
+		text += fmt.Sprintf("\n%s of the population: %s records, %s sample uniques; mean ± standard error\n", percent(100*f.Fraction), figure(f.Records), figure(f.SampleUniques))
 		head := []cell{left("score"), left("AUC"), left("slope")}
 		if len(f.Scores) > 0 && len(f.Scores[0].Precision) > 0 {
 			head = append(head, left(fmt.Sprintf("precision of %d", f.Scores[0].Precision[0].Top)))
 		}
 		rows := [][]cell{head}
 		for _, s := range f.Scores {
-			row := []cell{left(s.Name), left(mean(s.AUC)), left(mean(s.Slope))}
+			row := []cell{left(s.Name), left(mean(s.AUC, e.Repetitions)), left(mean(s.Slope, e.Repetitions))}
 			if len(s.Precision) > 0 {
-				row = append(row, left(mean(s.Precision[0].MeanFigure)))
+				row = append(row, left(mean(s.Precision[0].MeanFigure, e.Repetitions)))
 			}
 			rows = append(rows, row)
 		}
-		text += table("  ", rows) + differences(f.Comparisons)
+		text += table("  ", rows) + differences(f.Comparisons, e.Repetitions)
 		if len(f.FileMeasures) > 0 {
 			rows = [][]cell{{left("measure of the file"), left("estimated"), left("true"), left("bias")}}
 			for _, m := range f.FileMeasures {
-				rows = append(rows, []cell{left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")), left(mean(m.Estimate)), left(mean(m.Truth)), left(mean(m.Bias))})
+				rows = append(rows, []cell{left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")), left(mean(m.Estimate, e.Repetitions)), left(mean(m.Truth, e.Repetitions)), left(mean(m.Bias, e.Repetitions))})
 			}
 			text += "\n" + table("  ", rows)
 		}
 		rows = [][]cell{{left("strategy"), left("correct match")}}
 		for _, s := range f.Strategies {
-			rows = append(rows, []cell{left(s.Name), left(mean(s.Correct))})
+			rows = append(rows, []cell{left(s.Name), left(mean(s.Correct, e.Repetitions))})
 		}
 		text += "\n" + table("  ", rows)
 	}

@@ -89,10 +89,13 @@ func TestEvaluateCommand(t *testing.T) {
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "and 1 fraction more")
 	require.FileExists(t, "evaluation/strategies.svg")
-	require.FileExists(t, "evaluation/roc-0.6.svg")
+	require.FileExists(t, "evaluation/calibration-match-0.6.svg")
 	r = microrisk(t, "evaluate", "--fraction", "0.3", "--repetitions", "1", "--out", "spec", "--pictures", "png", "s.yaml")
 	require.Equal(t, ExitDone, r.status, r.err)
-	require.FileExists(t, "spec/logit-rank-0.3.png")
+	require.FileExists(t, "spec/calibration-match-0.3.png")
+	require.Equal(t, ExitDone, microrisk(t, "assess", "p.csv", "--key", "S,A", "--fraction", "0.3", "--out", "annotated.csv").status)
+	r = microrisk(t, "evaluate", "--key", "S,A,H", "--fraction", "0.3", "--repetitions", "1", "--measures", "suda", "--out", "again", "annotated.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
 	for args, want := range map[string]string{
 		"evaluate --key S,A p.csv":                                               "--fraction 0.01",
 		"evaluate --key S,A --fraction 1 p.csv":                                  "above 0 and below 1",
