@@ -94,7 +94,7 @@ func (f *sapFit) fits(limit int64, areas int) error {
 		needs += f.table.Bytes()
 	}
 	if limit > 0 && (f.table.OnDisk() || needs > limit) {
-		return fmt.Errorf("the tables of %d cells that are not empty need about %s of memory, the limit is %s: allow more, or take coarser cells", classes, mebibytes(max(needs, limit)), mebibytes(limit))
+		return fmt.Errorf("the tables of %d cells that are not empty need more than %s of memory, the limit is %s: allow more, or take coarser cells", classes, mebibytes(max(needs, limit)), mebibytes(limit))
 	}
 	return nil
 }

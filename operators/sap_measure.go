@@ -224,6 +224,15 @@ func (w *tableWorker) publish(ctx context.Context, a int) error {
 	switch b.Config.Release.Total {
 	case "exact":
 		w.table.TotalUpper, w.totalLower = w.people[a], w.people[a]
+		if b.Published == nil {
+			break
+		}
+		// The file need not have the total; what it has is the true one, or perturbed like the cells.
+		j, there := w.names.published(a, -1, w.people[a])
+		low, high, ok := k.Bounds(j)
+		if n := w.people[a]; there && j != n && (!ok || n < low || n > high) {
+			return w.names.wrong(a, "the total", n, j, there)
+		}
 	case "same":
 		j, there := w.names.published(a, -1, w.people[a])
 		low, high, ok := k.Bounds(j)

@@ -79,11 +79,9 @@ func (b *tabulateBound) fit(ctx context.Context, tables []*contingency.Table, en
 	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
 		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), mebibytes(limit))
 	}
-	if b.Config.Margins {
-		for _, v := range t.Variables {
-			if slices.Contains(v.Categories, TotalCode) {
-				return nil, fmt.Errorf("%s has the category %q, which names totals: recode it, or leave margins out", v.Name, TotalCode)
-			}
+	for _, v := range t.Variables {
+		if slices.Contains(v.Categories, TotalCode) {
+			return nil, fmt.Errorf("%s has the category %q, which names totals in files of tables: recode it", v.Name, TotalCode)
 		}
 	}
 	counts, err := f.kept()

@@ -176,3 +176,10 @@ func TestSAPOfNobodyWithMargins(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, report)
 }
+
+// A category that names totals could not be told from a margin.
+func TestTabulateRefusesTotal(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	_, _, err := table(t, mem, lines(t, mem, 3, "A", "Total", "b"), Options{}, Tabulate{Config: schemas.Tabulate{Cells: []schemas.KeyVariable{{Name: "A"}}, Path: "t.csv"}})
+	require.ErrorContains(t, err, `the category "Total", which names totals`)
+}

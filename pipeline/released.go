@@ -72,7 +72,7 @@ func (t *releasedTables) read(ctx context.Context, path string, kernel perturb.K
 		t.warnings = append(t.warnings, path+" has the column value, as of perturbed counts, and they were taken as exact: say how they were perturbed (scheme), or name the column count")
 	}
 	if count < 0 {
-		return wrong(fmt.Errorf("%s has no column of counts; name it %s", path, strings.Join(operators.CountColumns, ", ")))
+		return wrong(fmt.Errorf("%s has no column of counts; name it %s", path, "published, value or count"))
 	}
 	for i, f := range source.Schema().Fields() {
 		if i == count {

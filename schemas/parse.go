@@ -27,7 +27,7 @@ func parse(text []byte) (root ast.Node, problem *Problem) {
 		}
 	}()
 	if len(text) > MaxSpecSize {
-		return nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has %d bytes; at most %d are read", len(text), MaxSpecSize)}
+		return nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has more than the %d bytes that are read", MaxSpecSize)}
 	}
 	tokens := lexer.Tokenize(string(text))
 	if problem := depth(tokens); problem != nil {

@@ -76,7 +76,7 @@ func TestBoundsCommandWrong(t *testing.T) {
 	}{
 		"infeasible":     {"a.csv b.csv", ExitFailed, "margins b.csv [B] and a.csv [A] disagree"},
 		"files disagree": {"a.csv same.csv", ExitFailed, "margins same.csv [A] and a.csv [A] disagree"},
-		"no counts":      {"none.csv", ExitWrong, "none.csv has no column of counts; name it published, value, count"},
+		"no counts":      {"none.csv", ExitWrong, "none.csv has no column of counts; name it published, value or count"},
 		"negative":       {"negative.csv", ExitWrong, "negative.csv: the count of [A = u] is no whole number of at least 0"},
 		"missing":        {"null.csv", ExitWrong, "null.csv: the count of [A = u] is no whole number of at least 0"},
 		"no number":      {"part.csv", ExitWrong, "part.csv: the count of [A = u] is no whole number of at least 0"},
