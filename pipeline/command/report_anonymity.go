@@ -50,9 +50,9 @@ func diversityRows(x *schemas.LDiversitySummary, v schemas.SensitiveSummary) [][
 		{left("  recursive"), right(count(v.BelowRecursive)), left(partOf(v.BelowRecursive, x.Records) + ", c = " + figure(x.C))},
 	}
 	if v.Missing > 0 {
-		note := "no value of its own"
+		note := "counts as no value"
 		if v.Policy == schemas.MissingCategory {
-			note = "a value of its own"
+			note = "counts as a value of its own"
 		}
 		rows = append(rows, []cell{left("  missing"), right(count(v.Missing)), left(note)})
 	}
