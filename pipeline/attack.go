@@ -126,6 +126,7 @@ func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, policies []
 		}
 	}
 	model := s.Model
+	model.Replace = true // the sample may be annotated already, and nothing of it is written
 	spec.Operators = append(slices.Clone(spec.Operators), schemas.Operator{MC3: &model})
 	if err := spec.Validate(); err != nil {
 		return nil, nil, err
@@ -178,6 +179,8 @@ func (s *AttackSpec) check() error {
 		return wrong(errors.New("nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)"))
 	case s.Population != nil && s.Sample.Sampling != nil:
 		return wrong(errors.New("the file of the population says how large it is: leave the sampling fraction, population size and weight out"))
+	case s.Population != nil && (slices.Contains(s.Population, "-") || slices.Contains(s.Sample.Source.Path, "-") && !s.KnownOnly):
+		return wrong(errors.New("beside a population the sample is read twice, and the population is a file: standard input can only be read once"))
 	case s.KnownOnly && s.Population == nil:
 		return wrong(errors.New("without a model and without the population there is nothing to tell: name the population's file"))
 	case s.Ranking != "" && !slices.Contains(Rankings, s.Ranking):

@@ -133,6 +133,7 @@ func TestAttackRefuses(t *testing.T) {
 		"wildcard":    {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key.Missing = "wildcard" }, "missing: category or drop", true},
 		"output":      {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "x.txt" }, "cannot tell the format", true},
 		"over input":  {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "population.csv" }, "population.csv", true},
+		"stdin":       {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Source.Path = []string{"-"} }, "can only be read once", true},
 		"no key":      {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key = nil }, "needs key variables", true},
 		"nothing": {"A,B\na,x\n", func(s *AttackSpec) {
 			s.KnownOnly, s.Population, s.Sample.Sampling = true, nil, &schemas.Sampling{Fraction: .1}
