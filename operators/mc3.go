@@ -10,7 +10,6 @@ import (
 
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/contingency"
-	"microrisk/engine/uniques"
 	"microrisk/schemas"
 )
 
@@ -39,16 +38,9 @@ func (m MC3) Bind(in *arrow.Schema) (*Plan, error) {
 	if m.Sampling == nil {
 		return nil, fmt.Errorf("%s: nothing is said of the size of the population: give sampling (fraction, population_size or weight)", b.prefix)
 	}
-	chosen, err := policiesOf(b.prefix, b.key, m.Config.Missing)
-	if err != nil {
+	var err error
+	if b.drop, err = dropsOf(b.prefix, b.key, m.Config.Missing); err != nil {
 		return nil, err
-	}
-	b.drop = make([]bool, len(chosen))
-	for v, policy := range chosen {
-		if b.drop[v] = policy == uniques.Drop; !b.drop[v] && policy != uniques.Category {
-			return nil, fmt.Errorf("%s: the missing-value policy of %s is %s, which mc3 does not know: give it a policy of its own, category or drop",
-				b.prefix, b.key.Variables[v].Name, policyOf(b.key, v, m.Config.Missing))
-		}
 	}
 	request, err := keyRequest(b.prefix, in, b.key)
 	if err != nil {
@@ -66,17 +58,7 @@ func (m MC3) Bind(in *arrow.Schema) (*Plan, error) {
 		plan.Tables = append(plan.Tables, weighed)
 	}
 	b.frequency = m.Shared || m.Config.Key != nil
-	for _, c := range m.Config.Columns(m.Config.Key == nil && m.Shared, nil) {
-		var kind arrow.DataType = arrow.PrimitiveTypes.Float64
-		if c.Type == schemas.Int64 {
-			kind = arrow.PrimitiveTypes.Int64
-		}
-		added := Added{Field: arrow.Field{Name: c.Name, Type: kind, Nullable: true}}
-		if m.Config.Replace && in.HasField(c.Name) {
-			added.Replaces = c.Name
-		}
-		plan.Adds = append(plan.Adds, added)
-	}
+	addColumns(plan, in, m.Config.Columns(m.Config.Key == nil && m.Shared, nil), m.Config.Replace)
 	return plan, nil
 }
 

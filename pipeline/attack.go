@@ -8,13 +8,11 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/attack"
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/contingency"
-	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -76,19 +74,29 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 		if people == 0 {
 			return nil, fmt.Errorf("population: no record of %s was counted", strings.Join(s.Population, ", "))
 		}
-		spec.Sampling = &schemas.Sampling{PopulationSize: people}
+		spec.Sampling = &schemas.Sampling{PopulationSize: population.Records()} // those dropped were sampled too
 	}
 	out := &AttackOutcome{}
-	sample, expects, err := s.sample(ctx, &spec, policies, population, o, out)
-	if err != nil {
-		return nil, err
-	}
 	var classes []attack.Class
 	var of []int
+	count := &counting{requests: keyRequest(*spec.Key)}
+	var unsound error
 	if population != nil {
-		if classes, of, err = knownClasses(ctx, sample, population, policies); err != nil {
-			return nil, err
+		// A sample that is none of its population is told before a model is sought.
+		count.check = func(ctx context.Context) error {
+			classes, of, unsound = knownClasses(ctx, count.tables[0], population, policies)
+			return unsound
 		}
+	}
+	expects, err := s.sample(ctx, &spec, count, o, out)
+	switch {
+	case unsound != nil:
+		return nil, unsound
+	case err != nil:
+		return nil, err
+	}
+	_, out.Records = keptClasses(count.tables[0], policies)
+	if population != nil {
 		f := attack.Measure(classes)
 		out.Known, out.People = &f, float64(f.People)
 	}
@@ -106,64 +114,51 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 	return out, writeRecord(ctx, s.Out, attackTable{out}, o)
 }
 
-// sample counts the sample and fits the model.
-func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, policies []uniques.Policy, population *contingency.Table, o Options, out *AttackOutcome) (*contingency.Table, *operators.Expectation, error) {
+// sample counts the sample, and fits the model unless there is none.
+func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *counting, o Options, out *AttackOutcome) (*operators.Expectation, error) {
 	if s.KnownOnly {
-		sample, err := countKey(ctx, "sample", spec, o)
-		if err == nil {
-			_, out.Records = keptClasses(sample, policies)
-		}
-		return sample, nil, err
-	}
-	if population != nil {
-		// A sample that is larger than its population is told before a model is sought.
-		sample, err := countKey(ctx, "sample", spec, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		if _, _, err := knownClasses(ctx, sample, population, policies); err != nil {
-			return nil, nil, err
-		}
+		return nil, countWith(ctx, "sample", spec, count, o)
 	}
 	model := s.Model
 	model.Replace = true // the sample may be annotated already, and nothing of it is written
-	spec.Operators = append(slices.Clone(spec.Operators), schemas.Operator{MC3: &model})
-	if err := spec.Validate(); err != nil {
-		return nil, nil, err
+	fitted := *spec
+	fitted.Operators = append(slices.Clone(spec.Operators), schemas.Operator{MC3: &model})
+	if err := fitted.Validate(); err != nil {
+		return nil, err
 	}
 	j, err := openJob(ctx, spec, o)
 	if err != nil {
-		return nil, nil, inRole("sample", err)
+		return nil, inRole("sample", err)
 	}
 	defer j.source.Close()
-	with, err := readBeside(ctx, spec, o)
+	with, err := readBeside(ctx, &fitted, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	count := &counting{requests: keyRequest(*spec.Key)}
-	if j.chain, err = j.bind(false, append(operatorsOf(spec, with), count)...); err != nil {
-		return nil, nil, inRole("sample", err)
+	list := operatorsOf(&fitted, with)
+	if j.chain, err = j.bind(true, slices.Insert(list, len(list)-1, operators.Operator(count))...); err != nil {
+		return nil, inRole("sample", err)
 	}
-	models, err := openModels(spec)
+	models, err := openModels(&fitted)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer models.Abort()
 	report, err := j.chain.Run(ctx, j.source, nil, j.chainOptions())
 	if err != nil {
-		return nil, nil, inRole("sample", err)
+		return nil, inRole("sample", err)
 	}
 	out.Warnings = report.Warnings
 	files, err := models.write(report)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := (summaryFile{}).commit(nil, files...); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e := report.Operators[len(report.Operators)-1].Expects
-	out.Expected, out.People, out.Records = e.File, e.People(), e.Data.Records
-	return count.tables[0], e, nil
+	out.Expected, out.People = e.File, e.People()
+	return e, nil
 }
 
 // check finds what is wrong before anything is read.
@@ -179,8 +174,8 @@ func (s *AttackSpec) check() error {
 		return wrong(errors.New("nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)"))
 	case s.Population != nil && s.Sample.Sampling != nil:
 		return wrong(errors.New("the file of the population says how large it is: leave the sampling fraction, population size and weight out"))
-	case s.Population != nil && (slices.Contains(s.Population, "-") || slices.Contains(s.Sample.Source.Path, "-") && !s.KnownOnly):
-		return wrong(errors.New("beside a population the sample is read twice, and the population is a file: standard input can only be read once"))
+	case slices.Contains(s.Population, "-") && slices.Contains(s.Sample.Source.Path, "-"):
+		return wrong(errors.New("the sample and the population cannot both be standard input, which can only be read once"))
 	case s.KnownOnly && s.Population == nil:
 		return wrong(errors.New("without a model and without the population there is nothing to tell: name the population's file"))
 	case s.Ranking != "" && !slices.Contains(Rankings, s.Ranking):
@@ -201,9 +196,6 @@ func (s *AttackSpec) checkOut() error {
 	if s.Out == "" {
 		return nil
 	}
-	if kindOf(s.Out) == "" {
-		return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", s.Out))
-	}
 	all := &inputs{}
 	for _, list := range [][]string{s.Sample.Source.Path, s.Population} {
 		if list == nil || slices.Equal(list, []string{"-"}) {
@@ -218,7 +210,7 @@ func (s *AttackSpec) checkOut() error {
 	if s.Model.ModelOut != "" && samePath(s.Model.ModelOut, s.Out) {
 		return wrong(fmt.Errorf("the figures and the model would both be written to %s", s.Out))
 	}
-	return writable([]string{s.Out}, all, nil)
+	return writableRecord(s.Out, all)
 }
 
 // attack tries all strategies; classes are nil if the population is not known, expects is nil if no model was fitted.
@@ -307,36 +299,21 @@ type attackTable struct{ out *AttackOutcome }
 
 // Tables is operators.Tabled's.
 func (t attackTable) Tables(mem memory.Allocator) arrow.Record {
-	text, whole, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64
-	fields := []arrow.Field{{Name: "strategy", Type: text}, {Name: "considers", Type: text}, {Name: "direction", Type: text}, {Name: "ranking", Type: text, Nullable: true},
-		{Name: "classes", Type: whole}, {Name: "source", Type: text}}
-	for _, name := range []string{"correct_match", "cost_with", "cost_without", "efficiency_with", "efficiency_without"} {
-		fields = append(fields, arrow.Field{Name: name, Type: number})
+	type line struct {
+		strategy, source string
+		AttackRow
+		*attack.Result
 	}
-	b := array.NewRecordBuilder(mem, arrow.NewSchema(fields, nil))
-	defer b.Release()
-	texts := func(i int, s string) { b.Field(i).(*array.StringBuilder).Append(s) }
-	add := func(strategy string, row AttackRow, source string, r *attack.Result) {
-		if r == nil {
-			return
-		}
-		texts(0, strategy)
-		texts(1, row.Strategy.Considers)
-		texts(2, string(row.Strategy.Direction))
-		if row.Ranking == "" {
-			b.Field(3).AppendNull()
-		} else {
-			texts(3, row.Ranking)
-		}
-		b.Field(4).(*array.Int64Builder).Append(row.Classes)
-		texts(5, source)
-		for i, x := range []float64{r.Correct, r.CostWith, r.CostWithout, r.EfficiencyWith, r.EfficiencyWithout} {
-			b.Field(6 + i).(*array.Float64Builder).Append(x)
-		}
-	}
+	var lines []line
 	both := func(strategy string, row AttackRow) {
-		add(strategy, row, "known", row.Known)
-		add(strategy, row, "estimated", row.Estimated)
+		for _, r := range []struct {
+			source string
+			result *attack.Result
+		}{{"known", row.Known}, {"estimated", row.Estimated}} {
+			if r.result != nil {
+				lines = append(lines, line{strategy, r.source, row, r.result})
+			}
+		}
 	}
 	for _, row := range t.out.Strategies {
 		both(fmt.Sprint(row.Strategy.Number), row)
@@ -347,5 +324,22 @@ func (t attackTable) Tables(mem memory.Allocator) arrow.Record {
 	for _, row := range t.out.Affordable {
 		both("affordable", row)
 	}
-	return b.NewRecord()
+	c := &columns{mem: mem, rows: len(lines)}
+	c.text("strategy", func(i int) *string { return &lines[i].strategy })
+	c.text("considers", func(i int) *string { return &lines[i].Strategy.Considers })
+	c.text("direction", func(i int) *string { return (*string)(&lines[i].Strategy.Direction) })
+	c.text("ranking", func(i int) *string {
+		if lines[i].Ranking == "" {
+			return nil
+		}
+		return &lines[i].Ranking
+	})
+	c.whole("classes", func(i int) (int64, bool) { return lines[i].AttackRow.Classes, true })
+	c.text("source", func(i int) *string { return &lines[i].source })
+	c.number("correct_match", func(i int) float64 { return lines[i].Correct })
+	c.number("cost_with", func(i int) float64 { return lines[i].CostWith })
+	c.number("cost_without", func(i int) float64 { return lines[i].CostWithout })
+	c.number("efficiency_with", func(i int) float64 { return lines[i].EfficiencyWith })
+	c.number("efficiency_without", func(i int) float64 { return lines[i].EfficiencyWithout })
+	return c.record()
 }

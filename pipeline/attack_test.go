@@ -133,7 +133,7 @@ func TestAttackRefuses(t *testing.T) {
 		"wildcard":    {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key.Missing = "wildcard" }, "missing: category or drop", true},
 		"output":      {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "x.txt" }, "cannot tell the format", true},
 		"over input":  {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "population.csv" }, "population.csv", true},
-		"stdin":       {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Source.Path = []string{"-"} }, "can only be read once", true},
+		"stdin":       {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Source.Path, s.Population = []string{"-"}, []string{"-"} }, "can only be read once", true},
 		"no key":      {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key = nil }, "needs key variables", true},
 		"nothing": {"A,B\na,x\n", func(s *AttackSpec) {
 			s.KnownOnly, s.Population, s.Sample.Sampling = true, nil, &schemas.Sampling{Fraction: .1}
@@ -163,4 +163,20 @@ func TestAttackOfNobody(t *testing.T) {
 	for _, row := range o.Strategies {
 		assert.Equal(t, 0.0, row.Known.Correct)
 	}
+}
+
+// With drop, records that are left out were sampled from people who are left out too: the fraction is that of all.
+func TestAttackOfDropped(t *testing.T) {
+	inFolder(t, map[string]string{
+		"population.csv": "A,B\n" + strings.Repeat("a,x\n", 30) + strings.Repeat("a,\n", 10),
+		"sample.csv":     "A,B\n" + strings.Repeat("a,x\n", 15) + strings.Repeat("a,\n", 5),
+	})
+	s := attackOf("A", "B")
+	s.Sample.Key.Missing = schemas.MissingDrop
+	o, err := Attack(t.Context(), s, Options{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 15, o.Records)
+	assert.Equal(t, 30.0, o.People)
+	assert.InDelta(t, 30, o.Strategies[2].Estimated.CostWith*o.Frontier[0].People, 1e-9, "one class of all kept people")
+	assert.Equal(t, 1.0, o.Strategies[2].Estimated.CostWith)
 }

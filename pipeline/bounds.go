@@ -119,9 +119,6 @@ func (s *BoundsSpec) check() error {
 	if s.Method != "" && !slices.Contains(BoundsMethods, s.Method) {
 		return wrong(fmt.Errorf("there is no method %q; it is one of %s", s.Method, strings.Join(BoundsMethods, ", ")))
 	}
-	if kindOf(s.Out) == "" {
-		return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", s.Out))
-	}
 	all := &inputs{} // each file may be of a kind of its own
 	for _, path := range slices.Concat(s.Tables, s.Exact) {
 		in, err := resolve(schemas.Source{Path: []string{path}})
@@ -135,7 +132,7 @@ func (s *BoundsSpec) check() error {
 	if err := all.check("any"); err != nil {
 		return err
 	}
-	return writable([]string{s.Out}, all, nil)
+	return writableRecord(s.Out, all)
 }
 
 func (s *BoundsSpec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*bounds.Bounds, error) {
@@ -176,44 +173,26 @@ type boundedCells struct {
 }
 
 // Tables is a Tabled's: the variables, lower, upper (null without one), exact.
-func (c *boundedCells) Tables(mem memory.Allocator) arrow.Record {
-	var fields []arrow.Field
-	var columns []arrow.Array
-	add := func(name string, b array.Builder, nullable bool) {
-		a := b.NewArray()
-		fields = append(fields, arrow.Field{Name: name, Type: a.DataType(), Nullable: nullable})
-		columns = append(columns, a)
-		b.Release()
-	}
-	stride := len(c.b.Low)
-	for v, name := range c.tables.names {
-		stride /= len(c.tables.categories[v])
-		b := array.NewStringBuilder(mem)
-		for i := range c.b.Low {
-			if text := c.tables.categories[v][i/stride%len(c.tables.categories[v])]; text == missingCategory {
-				b.AppendNull()
-			} else {
-				b.Append(text)
+func (t *boundedCells) Tables(mem memory.Allocator) arrow.Record {
+	c := &columns{mem: mem, rows: len(t.b.Low)}
+	stride := len(t.b.Low)
+	for v, name := range t.tables.names {
+		list := t.tables.categories[v]
+		stride /= len(list)
+		every := stride // of this variable
+		c.text(name, func(i int) *string {
+			if text := &list[i/every%len(list)]; *text != missingCategory {
+				return text
 			}
-		}
-		add(name, b, true)
+			return nil
+		})
 	}
-	low, high, exact := array.NewInt64Builder(mem), array.NewInt64Builder(mem), array.NewBooleanBuilder(mem)
-	for i, l := range c.b.Low {
-		low.Append(l)
-		if c.b.High[i] == bounds.NoLimit {
-			high.AppendNull()
-		} else {
-			high.Append(c.b.High[i])
-		}
-		exact.Append(l == c.b.High[i])
+	c.whole("lower", func(i int) (int64, bool) { return t.b.Low[i], true })
+	c.whole("upper", func(i int) (int64, bool) { return t.b.High[i], t.b.High[i] != bounds.NoLimit })
+	exact := array.NewBooleanBuilder(mem)
+	for i, low := range t.b.Low {
+		exact.Append(low == t.b.High[i])
 	}
-	add("lower", low, false)
-	add("upper", high, true)
-	add("exact", exact, false)
-	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(c.b.Low)))
-	for _, a := range columns {
-		a.Release()
-	}
-	return r
+	c.add("exact", exact, false)
+	return c.record()
 }

@@ -91,16 +91,15 @@ func (w *codebook) counts(t *contingency.Table) linkage.Counts {
 	return c
 }
 
-// classes are those of a table with the same common codes over some of its variables.
-func (w *codebook) classes(t *contingency.Table, over []int) map[string][]int64 {
-	c := w.counts(t)
+// classesOf are the cells with the same codes over some of their variables.
+func classesOf(c *linkage.Counts, over []int) map[string][]int64 {
 	columns := make([][]uint32, len(over))
 	for k, v := range over {
 		columns[k] = c.Codes[slices.Index(c.Variables, v)]
 	}
-	of := make(map[string][]int64, t.Classes())
+	of := make(map[string][]int64, len(c.Count))
 	codes := make([]uint32, len(over))
-	for i := range t.Classes() {
+	for i := range c.Count {
 		for k, column := range columns {
 			codes[k] = column[i]
 		}

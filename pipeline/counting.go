@@ -18,7 +18,8 @@ import (
 type counting struct {
 	requests func(in *arrow.Schema) ([]contingency.Request, error)
 	classes  bool
-	as       string // tells several in a chain apart
+	as       string                          // tells several in a chain apart
+	check    func(ctx context.Context) error // of the tables, before the operators that follow are fitted; nil: none
 	tables   []*contingency.Table
 }
 
@@ -34,9 +35,12 @@ func (c *counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if c.classes {
 		plan.Adds = []operators.Added{{Field: arrow.Field{Name: classColumn + c.as, Type: arrow.PrimitiveTypes.Int64}}}
 	}
-	plan.Fit = func(_ context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
+	plan.Fit = func(ctx context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
 		c.tables = tables
-		return c, nil
+		if c.check == nil {
+			return c, nil
+		}
+		return c, c.check(ctx)
 	}
 	return plan, nil
 }

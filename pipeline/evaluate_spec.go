@@ -19,9 +19,6 @@ const (
 	DefaultTopClasses  = 10
 )
 
-// Figures of an evaluation.
-var EvaluationFigures = []string{"logit-rank", "roc", "calibration-match", "calibration-unique", "match", "strategies"}
-
 // An EvaluateSpec asks how good risk scores are: a file is taken as the population, samples are drawn from it, and what operators say
 // of them is compared with the truth.
 type EvaluateSpec struct {

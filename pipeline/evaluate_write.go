@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators/atomicfile"
@@ -189,17 +188,4 @@ func (t plotTable) Tables(mem memory.Allocator) arrow.Record {
 	c.optional("high", func(i int) float64 { return rows[i].high })
 	c.whole("n", func(i int) (int64, bool) { return rows[i].n, rows[i].n > 0 })
 	return c.record()
-}
-
-// optional appends a column of numbers; NaN is null.
-func (c *columns) optional(name string, value func(i int) float64) {
-	b := array.NewFloat64Builder(c.mem)
-	for i := range c.rows {
-		if x := value(i); math.IsNaN(x) {
-			b.AppendNull()
-		} else {
-			b.Append(x)
-		}
-	}
-	c.add(name, b, true)
 }

@@ -14,25 +14,33 @@ import (
 
 // countKey counts the key of a spec, and no more; role names the source in errors, such as "population".
 func countKey(ctx context.Context, role string, spec *schemas.Spec, options Options) (*contingency.Table, error) {
+	count := &counting{requests: keyRequest(*spec.Key)}
+	if err := countWith(ctx, role, spec, count, options); err != nil {
+		return nil, err
+	}
+	return count.tables[0], nil
+}
+
+// countWith is countKey, for an operator that counts.
+func countWith(ctx context.Context, role string, spec *schemas.Spec, count *counting, options Options) error {
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) { progress(stage+" the "+role, done, total) }
 	}
 	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
 	if err != nil {
-		return nil, inRole(role, err)
+		return inRole(role, err)
 	}
 	defer j.source.Close()
-	count := &counting{requests: keyRequest(*spec.Key)}
 	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
-		return nil, inRole(role, err)
+		return inRole(role, err)
 	}
 	if _, err := j.chain.Run(ctx, j.source, nil, j.chainOptions()); err != nil {
-		return nil, inRole(role, err)
+		return inRole(role, err)
 	}
 	if count.tables[0].OnDisk() {
-		return nil, fmt.Errorf("the %s has %d key combinations, more than fit in the memory allowed: allow more, or use fewer or coarser key variables", role, count.tables[0].Classes())
+		return fmt.Errorf("the %s has %d key combinations, more than fit in the memory allowed: allow more, or use fewer or coarser key variables", role, count.tables[0].Classes())
 	}
-	return count.tables[0], nil
+	return nil
 }
 
 // inRole says which of several sources an error is about.

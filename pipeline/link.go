@@ -223,7 +223,7 @@ func (l *linking) link(ctx context.Context) (*LinkOutcome, error) {
 // rank puts the matches in order, finds their records and what is known of them.
 func (l *linking) rank(ctx context.Context, out *LinkOutcome, p *linkage.Problem, words *codebook, matches []linkage.Match) error {
 	policies := policiesOf(l.overlap)
-	classesA, classesB := words.classes(l.a.table, p.Overlap), words.classes(l.b.table, p.Overlap)
+	classesA, classesB := classesOf(&p.Samples[0], p.Overlap), classesOf(&p.Samples[1], p.Overlap)
 	out.ClassesA, out.ClassesB = int64(len(classesA)), int64(len(classesB))
 	for _, m := range matches {
 		c := LinkedClass{RecordsA: m.A, RecordsB: m.B, Low: m.Low, High: m.High, Mean: m.Mean, Correct: m.Correct}

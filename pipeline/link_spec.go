@@ -149,10 +149,7 @@ func (s *LinkSpec) check() error {
 		if path == "" {
 			continue
 		}
-		if kindOf(path) == "" {
-			return wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", path))
-		}
-		if err := writable([]string{path}, all, nil); err != nil {
+		if err := writableRecord(path, all); err != nil {
 			return err
 		}
 	}

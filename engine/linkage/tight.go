@@ -86,16 +86,15 @@ func (p *Problem) narrow(ctx context.Context, a, b map[key]int64) (*tight, error
 		if t.layout, err = p.cells(slices.Compact(variables), "of the overlap and the tables"); err != nil {
 			return nil, err
 		}
-		t.whole = p.model(t.layout, "")
+		t.whole = p.model(t.layout)
 		t.whole.AddRow("", float64(p.People), float64(p.People), t.layout.sums(nil)[""]...)
 		return t, nil
 	}
 	return t, t.separately(ctx, inTables, a, b)
 }
 
-// model has a column for each cell and a row for each sum that a sample or table knows: of one class of the overlap, or, if that is
-// "", of all.
-func (p *Problem) model(layout *cells, class key) *program.Model {
+// model has a column for each cell and a row for each sum that a sample or table knows.
+func (p *Problem) model(layout *cells) *program.Model {
 	m := &program.Model{}
 	for range layout.size {
 		m.AddColumn("", 0, float64(p.People), 0, true)
@@ -108,7 +107,7 @@ func (p *Problem) model(layout *cells, class key) *program.Model {
 			}
 		}
 		terms := layout.sums(over)
-		sums := p.collapsed(c, class, over)
+		sums := c.collapse(over)
 		for _, k := range sortedKeys(terms) {
 			n, listed := sums[k]
 			if !listed && listedOnly {
@@ -137,21 +136,6 @@ func (p *Problem) model(layout *cells, class key) *program.Model {
 		}, false)
 	}
 	return m
-}
-
-// collapsed collapses a table to some of its variables, within one class of the overlap ("": all of them).
-func (p *Problem) collapsed(c *Counts, class key, over []int) map[key]int64 {
-	if class == "" {
-		return c.collapse(over)
-	}
-	sums := map[key]int64{}
-	list := c.keys(over)
-	for i, k := range c.keys(p.Overlap) {
-		if k == class {
-			sums[list[i]] += c.Count[i]
-		}
-	}
-	return sums
 }
 
 func sortedKeys[V any](m map[key]V) []key {
@@ -284,7 +268,6 @@ func (s *split) of(class key) *Problem {
 func (p *Problem) spanOf(ctx context.Context, layout *cells, part *Problem) (span, error) {
 	s := span{0, unlimited}
 	simple := true // sums of the cells of one table, and sizes, need no program
-	tables := 0
 	for i := range part.Samples {
 		s.low = max(s.low, part.Samples[i].records())
 		// A sample with a variable of the tables puts its records into some of their cells.
@@ -297,17 +280,15 @@ func (p *Problem) spanOf(ctx context.Context, layout *cells, part *Problem) (spa
 			low, high = t.total(p.Levels)
 		}
 		s.low, s.high = max(s.low, low), min(s.high, high)
-		if tables++; tables > 1 && len(t.Variables) > 0 {
-			simple = false
-		}
+		simple = simple && (i == 0 || len(t.Variables) == 0)
 	}
 	if s.low > s.high {
 		return s, errors.New("the tables and samples contradict each other")
 	}
-	if simple || len(part.Tables) == 0 {
+	if simple {
 		return s, nil
 	}
-	return solve(ctx, part.model(layout, ""), layout.sums(nil)[""], new(*program.Basis))
+	return solve(ctx, part.model(layout), layout.sums(nil)[""], new(*program.Basis))
 }
 
 // total bounds the sum of all cells of a table.

@@ -54,10 +54,7 @@ With --measures kanonymity, ldiversity or individual, what classes alone tell:
 
 FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
 IPC stream on standard input. Rows are numbered from 0 within a file.`,
-		Flags: slices.Concat(keyFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
-			&cli.StringFlag{Name: "population-size", Usage: "size of the population, in place of --fraction"},
-			&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
+		Flags: slices.Concat(keyFlags(), samplingFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk, separated by commas: suda, mc3 (probabilities from models of the population), sap (attribution from released tables), kanonymity, ldiversity, individual (class sizes, diversity, risk by weights), frequency (sample frequencies only, for files too large to search; default: suda)"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},

@@ -58,19 +58,28 @@ func readSome(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// specOf reads the spec that the command's only argument names, and remembers what is where in it.
-func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, error) {
-	if n := ctx.Args().Len(); n != 1 {
-		return nil, nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
-	}
-	name := ctx.Args().First()
+// readNamed reads a file that a person has written: what says what it is, in messages.
+func readNamed(what, name string) ([]byte, error) {
 	text, err := readSome(name, schemas.MaxSpecSize+1)
 	if err != nil {
 		var at *fs.PathError
 		if errors.As(err, &at) {
 			err = at.Err
 		}
-		return nil, nil, fmt.Errorf("cannot read the spec %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the %s %s: %w", what, name, err)
+	}
+	return text, nil
+}
+
+// specOf reads the spec that the command's only argument names, and remembers what is where in it.
+func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, error) {
+	if n := ctx.Args().Len(); n != 1 {
+		return nil, nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
+	}
+	name := ctx.Args().First()
+	text, err := readNamed("spec", name)
+	if err != nil {
+		return nil, nil, err
 	}
 	return schemas.DecodePlaces(name, text)
 }

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,13 +122,9 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 		if name == "" {
 			continue
 		}
-		text, err := readSome(name, schemas.MaxSpecSize+1)
+		text, err := readNamed("recodes", name)
 		if err != nil {
-			var at *fs.PathError
-			if errors.As(err, &at) {
-				err = at.Err
-			}
-			return nil, fmt.Errorf("cannot read the recodes %s: %w", name, err)
+			return nil, err
 		}
 		if *r.to, err = schemas.DecodeRecodes(name, text); err != nil {
 			return nil, err
