@@ -42,9 +42,7 @@ func (n Individual) Bind(in *arrow.Schema) (*Plan, error) {
 	if err := requestWeight(plan, in, n.Sampling); err != nil {
 		return nil, err
 	}
-	if b.weighed = n.Sampling.Weight != ""; b.weighed {
-		plan.Tables[0].Sums = plan.Tables[1].Sums
-	}
+	b.weighed = n.Sampling.Weight != ""
 	if n.Config.Household != "" {
 		with := b.key
 		with.Variables = append([]schemas.KeyVariable{{Name: n.Config.Household}}, b.key.Variables...)
@@ -90,10 +88,11 @@ func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, 
 		return nil, fmt.Errorf("the individual risk of %d classes needs about %s of memory, the limit is %s: allow more, or use fewer or coarser key variables",
 			t.Classes(), mebibytes(needs), mebibytes(env.Memory))
 	}
-	fraction, err := fractionOf(b.Sampling, tables)
+	sample, err := sampleOf(b.Sampling, t, b.drop)
 	if err != nil {
 		return nil, err
 	}
+	fraction := sample.fraction
 	f := &individualFitted{bound: b, risk: make([]float64, t.Classes())}
 	s := &schemas.IndividualSummary{Estimator: schemas.IndividualEstimators[0]}
 	if b.Config.Estimator != "" {
@@ -105,8 +104,7 @@ func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, 
 	f.count, s.Records, ones, classes, doubles = countsOf(t, b.drop)
 	s.KeySummary = keySummary(t, b.key, b.Config.Missing, classes, ones, doubles)
 	if fraction > 0 {
-		population := float64(t.Records()) / fraction
-		s.Fraction, s.PopulationSize = &fraction, &population
+		s.Fraction, s.PopulationSize = &fraction, &sample.population
 	}
 	var weights []float64
 	for i := range f.count {

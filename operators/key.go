@@ -28,6 +28,15 @@ func policiesOf(name string, key schemas.Key, operators string) ([]uniques.Polic
 	return chosen, nil
 }
 
+// dropping tells the variables without a value of which a record is left out.
+func dropping(chosen []uniques.Policy) []bool {
+	drop := make([]bool, len(chosen))
+	for v, policy := range chosen {
+		drop[v] = policy == uniques.Drop
+	}
+	return drop
+}
+
 // policyOf is the missing-value policy of key variable v: the operator's, the variable's, the key's, category.
 func policyOf(key schemas.Key, v int, operators string) string {
 	for _, word := range []string{operators, key.Variables[v].Missing, key.Missing} {

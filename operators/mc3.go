@@ -53,10 +53,6 @@ func (m MC3) Bind(in *arrow.Schema) (*Plan, error) {
 	if err := requestWeight(plan, in, m.Sampling); err != nil {
 		return nil, err
 	}
-	if b.weighed() {
-		weighed := contingency.Request{Keys: request.Keys, Sums: plan.Tables[1].Sums}
-		plan.Tables = append(plan.Tables, weighed)
-	}
 	b.frequency = m.Shared || m.Config.Key != nil
 	addColumns(plan, in, m.Config.Columns(m.Config.Key == nil && m.Shared, nil), m.Config.Replace)
 	return plan, nil

@@ -14,7 +14,7 @@ func (b *mc3Bound) weighed() bool { return b.Config.Baselines && b.Sampling.Weig
 
 // baselines measures the sample by simpler models, for comparison.
 func (s *mc3Summarizer) baselines(ctx context.Context, m *schemas.MC3Summary) error {
-	if s.data.Records == 0 || s.fraction == 0 {
+	if s.data.Records == 0 || s.sample.fraction == 0 {
 		return nil
 	}
 	h := baseline.Count(s.data.Counts)
@@ -39,7 +39,7 @@ func (s *mc3Summarizer) baselines(ctx context.Context, m *schemas.MC3Summary) er
 		r, err := baseline.BenedettiFranconiWeighted(s.data.Counts, weights)
 		add("benedetti-franconi", r, err)
 	} else {
-		r, err := baseline.BenedettiFranconi(h, s.fraction)
+		r, err := baseline.BenedettiFranconi(h, s.sample.fraction)
 		add("benedetti-franconi", r, err)
 	}
 	for _, fit := range []struct {
@@ -59,10 +59,10 @@ func (s *mc3Summarizer) baselines(ctx context.Context, m *schemas.MC3Summary) er
 		r, err = p.Measure(h, population)
 	}
 	add("pitman", r, err)
-	r, err = baseline.Independence(ctx, s.data, s.fraction)
+	r, err = baseline.Independence(ctx, s.data, s.sample.fraction)
 	add("elamir-skinner-independence", r, err)
 	if ctx.Err() == nil {
-		r, err = baseline.TwoWay(ctx, s.data, s.fraction)
+		r, err = baseline.TwoWay(ctx, s.data, s.sample.fraction)
 		add("elamir-skinner-two-way", r, err)
 	}
 	return ctx.Err()

@@ -73,10 +73,11 @@ type fittedLaw struct {
 // fit searches for models and measures the classes of the table by them.
 func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error) {
 	t := tables[0]
-	fraction, err := fractionOf(b.Sampling, tables) // what is wrong with the sampling is told before the search
+	sample, err := sampleOf(b.Sampling, t, b.drop) // what is wrong with the sampling is told before the search
 	if err != nil {
 		return nil, err
 	}
+	fraction := sample.fraction
 	if err := b.fits(t, env.Memory); err != nil {
 		return nil, err
 	}
@@ -84,11 +85,10 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if err != nil {
 		return nil, err
 	}
-	u := unsampled(b.Sampling, tables, fraction, d.Records)
 	if d.Records == 0 {
 		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
 	}
-	o := b.riskOptions(env, u)
+	o := b.riskOptions(env, sample.unsampled())
 	if o.Estimator == risk.Gamma && fraction > 0 && fraction < smallFraction {
 		env.Warn(fmt.Sprintf("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.prefix))
 	}
@@ -121,9 +121,9 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if b.Config.SetMatch {
 		f.values = append(f.values, spread(d, t.Classes(), cells.SetMatch))
 	}
-	s := &mc3Summarizer{bound: b, table: t, data: d, laws: laws, fraction: fraction, options: o, env: env}
+	s := &mc3Summarizer{bound: b, table: t, data: d, laws: laws, sample: sample, options: o, env: env}
 	if b.weighed() {
-		s.weights = tables[2]
+		s.weights = t
 	}
 	if f.summary, err = s.summarise(ctx); err != nil {
 		return nil, err

@@ -20,24 +20,21 @@ const calibrationBins = 20
 
 // An mc3Summarizer makes mc3's part of the summary.
 type mc3Summarizer struct {
-	bound    *mc3Bound
-	table    *contingency.Table
-	weights  *contingency.Table // the same classes with sums of weights; nil unless they are wanted
-	data     *bayes.Data
-	laws     []*fittedLaw
-	fraction float64
-	options  risk.Options
-	env      Env
+	bound   *mc3Bound
+	table   *contingency.Table
+	weights *contingency.Table // the same classes with sums of weights; nil unless they are wanted
+	data    *bayes.Data
+	laws    []*fittedLaw
+	sample  sampleSize
+	options risk.Options
+	env     Env
 }
 
 func (s *mc3Summarizer) summarise(ctx context.Context) (*schemas.MC3Summary, error) {
 	b, first := s.bound, s.laws[0]
 	names := b.names()
-	m := &schemas.MC3Summary{Records: s.data.Records, Fraction: s.fraction, ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
+	m := &schemas.MC3Summary{Records: s.data.Records, Fraction: s.sample.fraction, PopulationSize: s.sample.population, ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
 		PriorPrecision: first.precision, Models: []schemas.ModelSummary{}, EdgeProbabilities: []schemas.EdgeProbability{}, Calibration: s.calibration(first.cells)}
-	if s.fraction > 0 {
-		m.PopulationSize = float64(s.table.Records()) / s.fraction
-	}
 	var n1, n2 int64
 	for _, f := range s.data.Counts {
 		switch f {
@@ -48,8 +45,8 @@ func (s *mc3Summarizer) summarise(ctx context.Context) (*schemas.MC3Summary, err
 		}
 	}
 	m.KeySummary = keySummary(s.table, b.key, b.Config.Missing, int64(s.data.Cells()), n1, float64(n2))
-	if s.fraction > 0 {
-		m.DIS = figure(uniques.DIS(s.fraction, n1, float64(n2)))
+	if s.sample.fraction > 0 {
+		m.DIS = figure(uniques.DIS(s.sample.fraction, n1, float64(n2)))
 	}
 	s.measures(m, first)
 	for _, model := range first.law.Models {

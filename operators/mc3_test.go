@@ -47,7 +47,7 @@ func TestMC3ByHand(t *testing.T) {
 	require.Equal(t, 0.0, value(t, out[1], 4), "a double is no population unique")
 	s := report.Operators[0].Summary.(*schemas.MC3Summary)
 	require.EqualValues(t, 7, s.Records)
-	require.EqualValues(t, 80, s.PopulationSize)
+	require.EqualValues(t, 70, s.PopulationSize)
 	require.EqualValues(t, 4, s.KeySummary.SampleUniques)
 	require.Equal(t, "[A][B]", s.Models[0].Cliques)
 	require.Equal(t, "summed", s.Diagnostics.EmptyCells)

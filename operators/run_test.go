@@ -119,6 +119,36 @@ func TestSampling(t *testing.T) {
 	}
 }
 
+// The population of a sampling statement is that of the records asked about, so that fraction, records and population size agree.
+func TestSampleOfSelection(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	fields := []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "w", Type: arrow.PrimitiveTypes.Float64}}
+	rows := `[{"A":"x","w":2},{"A":"y","w":3},{"A":"y","w":5},{"A":null,"w":100},{"A":"z","w":1000}]`
+	choose := Select{Config: schemas.Select{Rows: []schemas.Condition{{Column: "w", Max: new("999")}}}}
+	dropping := key("A")
+	dropping.Missing = schemas.MissingDrop
+	for _, c := range []struct {
+		sampling             *schemas.Sampling
+		fraction, population float64
+	}{
+		{&schemas.Sampling{Fraction: 0.25}, 0.25, 12},
+		{&schemas.Sampling{PopulationSize: 30}, 0.1, 30},
+		{&schemas.Sampling{Weight: "w"}, 0.3, 10},
+	} {
+		_, report, err := table(t, mem, typed(t, mem, fields, rows), Options{}, choose, Suda{Key: dropping, Shared: true, Sampling: c.sampling},
+			MC3{Key: dropping, Sampling: c.sampling}, Individual{Key: dropping, Sampling: c.sampling})
+		require.NoError(t, err)
+		for _, o := range report.Operators {
+			m := o.Summary.(schemas.Measured)
+			fraction, population := m.Sampled()
+			require.EqualValues(t, 3, m.Counted(), o.Name)
+			require.InDelta(t, c.fraction, *fraction, 1e-15, o.Name)
+			require.InDelta(t, c.population, *population, 1e-12, o.Name)
+		}
+	}
+}
+
 func TestLevels(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })

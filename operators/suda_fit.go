@@ -17,10 +17,11 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	if err != nil {
 		return nil, err
 	}
-	fraction, err := fractionOf(b.Sampling, tables) // what is wrong with the sampling is told before the search
+	sample, err := sampleOf(b.Sampling, t, dropping(b.policies)) // what is wrong with the sampling is told before the search
 	if err != nil {
 		return nil, err
 	}
+	fraction := sample.fraction
 	env.Progress("searching", 0, 1) // the search first estimates how much it has to do
 	r, err := uniques.Search(ctx, t, uniques.Options{
 		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
@@ -37,8 +38,7 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	f := &sudaFitted{bound: b, result: r}
 	f.summary = b.summarise(t, r)
 	if fraction > 0 {
-		population := float64(t.Records()) / fraction
-		f.summary.PopulationSize = &population
+		f.summary.PopulationSize = &sample.population
 	}
 	if r.Records == 0 {
 		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))

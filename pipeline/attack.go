@@ -74,7 +74,7 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 		if people == 0 {
 			return nil, fmt.Errorf("population: no record of %s was counted", strings.Join(s.Population, ", "))
 		}
-		spec.Sampling = &schemas.Sampling{PopulationSize: population.Records()} // those dropped were sampled too
+		spec.Sampling = &schemas.Sampling{PopulationSize: people} // of the records that are not dropped
 	}
 	out := &AttackOutcome{}
 	var classes []attack.Class

@@ -11,6 +11,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/evaluate"
+	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -66,7 +67,7 @@ func openPopulation(ctx context.Context, s *EvaluateSpec, o Options) (*populatio
 		}}
 		list = append(list, p.group)
 	}
-	whole, err := j.bind(true, append(list[:len(list):len(list)], sampleOperators(s, 1)...)...)
+	whole, err := j.bind(true, append(list[:len(list):len(list)], sampleOperators(s, func([]uniques.Policy) int64 { return 1 })...)...)
 	if err == nil {
 		p.reads = whole.Reads()
 		j.chain, err = j.bind(true, list...)
@@ -86,17 +87,41 @@ func openPopulation(ctx context.Context, s *EvaluateSpec, o Options) (*populatio
 	return p, nil
 }
 
-// sampleOperators are the judged operators, as for a sample of a population of a size.
-func sampleOperators(s *EvaluateSpec, people int64) []operators.Operator {
+// sampleOperators are the judged operators, as for a sample of a population with this many people under the policies of each.
+func sampleOperators(s *EvaluateSpec, people func(policies []uniques.Policy) int64) []operators.Operator {
 	spec := *s.Spec
 	spec.Operators = nil
+	var sampling []*schemas.Sampling
 	for _, op := range s.Spec.Operators {
-		if op.Measure() != nil {
-			spec.Operators = append(spec.Operators, op)
+		m := op.Measure()
+		if m == nil {
+			continue
+		}
+		key := *s.Spec.Key
+		if own := m.OwnKey(); own != nil {
+			key = *own
+		}
+		if word := m.MissingPolicy(); word != "" {
+			key = schemas.Key{Variables: make([]schemas.KeyVariable, len(key.Variables)), Missing: word}
+		}
+		spec.Operators = append(spec.Operators, op)
+		sampling = append(sampling, &schemas.Sampling{PopulationSize: people(policiesOf(key))})
+	}
+	list := operatorsOf(&spec, &companions{})
+	for i, op := range list {
+		switch op := op.(type) {
+		case operators.Suda:
+			op.Sampling = sampling[i]
+			list[i] = op
+		case operators.MC3:
+			op.Sampling = sampling[i]
+			list[i] = op
+		case operators.Individual:
+			op.Sampling = sampling[i]
+			list[i] = op
 		}
 	}
-	spec.Sampling = &schemas.Sampling{PopulationSize: people}
-	return operatorsOf(&spec, &companions{})
+	return list
 }
 
 // A sampleOf is a sample that was drawn: records with the columns that operators look at, and the class of the population's table.

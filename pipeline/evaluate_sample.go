@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"microrisk/engine/attack"
+	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -32,7 +33,11 @@ func (p *population) judge(ctx context.Context, s *EvaluateSpec, fraction float6
 	}
 	defer source.Release()
 	count := &counting{requests: keyRequest(*s.Spec.Key)}
-	chain, err := operators.NewChain(source.Schema(), append(append(p.recodes(s), sampleOperators(s, table.Records())...), count)...)
+	people := func(policies []uniques.Policy) int64 {
+		_, n := keptClasses(table, policies)
+		return n
+	}
+	chain, err := operators.NewChain(source.Schema(), append(append(p.recodes(s), sampleOperators(s, people)...), count)...)
 	if err != nil {
 		return nil, nil, wrong(err)
 	}

@@ -112,14 +112,14 @@ func (c *mc3Comparison) key(whole *schemas.Summary, s *schemas.MC3Summary) {
 		c.exactly("categories of "+x.Name, x.Categories, values)
 		c.exactly("missing of "+x.Name, x.Missing, missing)
 	}
-	if len(c.rows) > 0 {
+	if len(c.table.records) > 0 {
 		c.near("fraction", s.Fraction, c.fraction)
-		c.near("population size", s.PopulationSize, float64(len(c.rows))/c.fraction)
+		c.near("population size", s.PopulationSize, c.table.people)
 		if x := whole.Sampling.Fraction; x != nil || c.sampling.Fraction > 0 {
 			c.figure("fraction of the whole", x, false, c.fraction)
 		}
 		if x := whole.Sampling.PopulationSize; x != nil || c.sampling.PopulationSize > 0 {
-			c.figure("population of the whole", x, false, float64(len(c.rows))/c.fraction)
+			c.figure("population of the whole", x, false, c.table.people)
 		}
 	}
 	n1, n2, pi := float64(len(c.table.uniques())), float64(twos), c.fraction

@@ -102,17 +102,12 @@ func (c *mc3Case) drawSampling(t *rapid.T) {
 		c.sampling.Fraction = c.fraction
 	case "population":
 		c.sampling.PopulationSize = max(1, int64(n+pick(t, "others", 0, 1, 7, 50, 300, 2000)))
-		c.fraction = float64(n) / float64(c.sampling.PopulationSize)
 	case "weight":
 		c.sampling.Weight = "w"
 		c.weights = []float64{}
-		sum := 0.0
 		for range c.rows {
-			w := pick(t, "w", 1, 1.5, 2, 17.25, 40)
-			c.weights = append(c.weights, w)
-			sum += w
+			c.weights = append(c.weights, pick(t, "w", 1, 1.5, 2, 17.25, 40))
 		}
-		c.fraction = float64(n) / sum
 	}
 }
 
@@ -221,6 +216,18 @@ func (c *mc3Case) count() {
 		c.class[i] = at
 	}
 	n := float64(len(kept))
+	switch {
+	case len(kept) == 0:
+		return
+	case c.sampling.PopulationSize > 0:
+		c.fraction = n / float64(c.sampling.PopulationSize)
+	case c.weights != nil:
+		sum := 0.0
+		for _, i := range kept {
+			sum += c.weights[i]
+		}
+		c.fraction = n / sum
+	}
 	c.table.u = n * (1 - c.fraction) / c.fraction
 	c.table.people = n / c.fraction
 }

@@ -288,7 +288,7 @@ func oracle(m *microdata, o oracleOptions) *oracleResult {
 
 	pi := o.fraction
 	if o.people > 0 {
-		pi = float64(n) / float64(o.people) // a dropped record was sampled, too
+		pi = float64(r.counted) / float64(o.people) // of the records that are not dropped
 	}
 	if pi > 0 && o.threshold == 1 {
 		n1, n2 := float64(r.uniques), r.doubles

@@ -104,7 +104,7 @@ type MC3Summary struct {
 	KeySummary       *KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
 	Records          int64       `json:"records"`       // not dropped
 	Fraction         float64     `json:"sampling_fraction"`
-	PopulationSize   float64     `json:"population_size"` // records, dropped ones included, by that fraction
+	PopulationSize   float64     `json:"population_size"` // of the records: records / sampling_fraction
 	Search           string      `json:"search"`
 	SearchReason     string      `json:"search_reason,omitempty"` // why this search, where the spec left it open
 	ModelFrom        string      `json:"model_from,omitempty"`    // the file that the model came from

@@ -36,7 +36,7 @@ type Sink struct {
 // Sampling says how the records were drawn from their population: just one of the three is set.
 type Sampling struct {
 	Fraction       float64 // in (0, 1]; 0 when unset
-	PopulationSize int64   // at least the number of records; 0 when unset
+	PopulationSize int64   // of the population of the records asked about (chosen, and not dropped), at least their number; 0 when unset
 	Weight         string  // column of sampling weights: the fraction is n / (sum of weights)
 }
 

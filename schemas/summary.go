@@ -58,7 +58,7 @@ type SudaSummary struct {
 	Threshold      int64           `json:"threshold"`
 	Records        int64           `json:"records"`           // not dropped
 	Fraction       *float64        `json:"sampling_fraction"` // that DIS was computed with
-	PopulationSize *float64        `json:"population_size"`   // records, dropped ones included, by that fraction
+	PopulationSize *float64        `json:"population_size"`   // of the records: records / sampling_fraction
 	DIS            *float64        `json:"dis"`               // null without a sampling fraction
 	MSUs           int64           `json:"msus"`              // minimal sample uniques of all records
 	MSUsBySize     []int64         `json:"msus_by_size"`      // of size 1, 2, ...
