@@ -38,7 +38,7 @@ func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source,
 		// A stream is read twice; what does not fit in a part of the memory is kept in a file meanwhile.
 		return arrowfile.NewStreamSource(ctx, interruptible{ctx, o.Stdin}, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir})
 	case in.kind == parquetKind:
-		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{Logger: o.Logger})
+		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{Logger: o.Logger, Memory: o.Memory})
 	case in.kind == arrowKind:
 		return arrowfile.NewSource(ctx, in.paths)
 	case in.kind == csvKind:

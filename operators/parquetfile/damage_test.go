@@ -154,25 +154,41 @@ func TestEveryFlippedByte(t *testing.T) {
 	}
 }
 
+// A rawPage is a page of any kind, where it lies in the file.
+type rawPage struct {
+	pageHeader
+	leaf     int
+	at, body int64
+}
+
+// rawPages are the pages of the first row group.
+func rawPages(t testing.TB, s *Source) []rawPage {
+	var list []rawPage
+	f := s.files[0]
+	p := s.parts[0].(*part)
+	_, err := p.chunk(0)
+	require.NoError(t, err)
+	for leaf, c := range p.chunks {
+		w := &headerBytes{r: f.file}
+		for at, left := c.from, c.values; left > 0; {
+			h, n, err := readPageHeader(w, at, f.footer.start)
+			require.NoError(t, err)
+			if h.isData() {
+				left -= h.values
+			}
+			list = append(list, rawPage{h, leaf, at, at + n})
+			at += n + h.packed
+		}
+	}
+	return list
+}
+
 // pageBodies tells which bytes of the file are in pages.
 func pageBodies(t *testing.T, s *Source) map[int]bool {
 	in := map[int]bool{}
-	f := s.files[0]
-	for _, c := range f.parsed.Metadata().RowGroups[0].Columns {
-		from, to := c.MetaData.DataPageOffset, c.MetaData.DataPageOffset
-		if d := c.MetaData.DictionaryPageOffset; d > 0 {
-			from, to = d, d
-		}
-		to += c.MetaData.TotalCompressedSize
-		buffer := make([]byte, 1024)
-		for from < to {
-			h, n, err := readPageHeader(f.file, from, to, &buffer)
-			require.NoError(t, err)
-			from += int64(n)
-			for range h.integer(3, 0) {
-				in[int(from)] = true
-				from++
-			}
+	for _, page := range rawPages(t, s) {
+		for i := range page.packed {
+			in[int(page.body+i)] = true
 		}
 	}
 	return in
@@ -214,26 +230,16 @@ func TestDamageWithoutChecksums(t *testing.T) {
 // withoutChecksums clears the CRC fields of page headers, whose zigzag varints become overlong zeros of the same length.
 func withoutChecksums(t *testing.T, s *Source, good []byte) []byte {
 	b := bytes.Clone(good)
-	f := s.files[0]
-	for _, c := range f.parsed.Metadata().RowGroups[0].Columns {
-		from := c.MetaData.DataPageOffset
-		if d := c.MetaData.DictionaryPageOffset; d > 0 {
-			from = d
-		}
-		to := c.MetaData.TotalCompressedSize + from
-		buffer := make([]byte, 1024)
-		for from < to {
-			h, n, err := readPageHeader(f.file, from, to, &buffer)
-			require.NoError(t, err)
-			if crc := h.field(4); crc != nil {
-				x := binary.AppendVarint(nil, crc.num)
-				at := int(from) + bytes.Index(b[from:from+int64(n)], x)
-				for i := range x {
-					b[at+i] = 0x80
-				}
-				b[at+len(x)-1] = 0
+	for _, page := range rawPages(t, s) {
+		v, n, err := parseThriftStruct(b[page.at:])
+		require.NoError(t, err)
+		if crc := v.field(4); crc != nil {
+			x := binary.AppendVarint(nil, crc.num)
+			at := int(page.at) + bytes.Index(b[page.at:page.at+int64(n)], x)
+			for i := range x {
+				b[at+i] = 0x80
 			}
-			from += int64(n) + h.integer(3, 0)
+			b[at+len(x)-1] = 0
 		}
 	}
 	return b
@@ -294,7 +300,7 @@ func FuzzThrift(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, len(once), m)
 		require.Equal(t, once, w.append(nil))
-		if top, err := parseFooter(b); err == nil {
+		if top, err := parseFooter(b, maxPageBytes); err == nil {
 			top.check()
 		}
 	})

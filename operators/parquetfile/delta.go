@@ -5,96 +5,185 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/delta"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/parquet-go/bitpack"
 )
 
-// encodingDelta is DELTA_BINARY_PACKED.
-const encodingDelta = 5
+// decodeDelta fills out with numbers of DELTA_BINARY_PACKED and returns what follows them. Sums wrap around, as the format says, in
+// the bits of the type: writers may give the differences of 32-bit numbers 33 bits, or take unsigned numbers for numbers of 64 bits.
+func decodeDelta[T int32 | int64](out []T, src []byte) ([]byte, error) {
+	d := deltaPage{src: src}
+	if err := d.header(len(out)); err != nil || len(out) == 0 {
+		return d.src, err
+	}
+	out[0] = T(d.first)
+	last := out[0]
+	for out = out[1:]; len(out) > 0; {
+		least, widths, err := d.block()
+		if err != nil {
+			return nil, err
+		}
+		for _, width := range widths {
+			n := min(d.mini, len(out))
+			packed, err := d.miniBlock(n, width)
+			if err != nil {
+				return nil, err
+			}
+			if err := unpackNumbers(out[:n], packed, uint(width)); err != nil {
+				return nil, err
+			}
+			for i, x := range out[:n] {
+				last += T(least) + x
+				out[i] = last
+			}
+			if out = out[n:]; len(out) == 0 {
+				break
+			}
+		}
+	}
+	return d.src, nil
+}
 
-// wideDelta is the shape of a leaf of unsigned numbers of 32 bits whose pages may be delta-encoded, nil for other leaves. DuckDB
-// encodes them as numbers of 64 bits, which the library refuses from 2^31 on, so such pages are decoded here.
-func (f *file) wideDelta(leaf int, meta *thriftValue) *leafShape {
-	encodings := meta.field(metaEncodings)
-	if meta.integer(metaType, -1) != physicalInt32 || encodings == nil {
-		return nil
-	}
-	found := false
-	for i := range encodings.kids {
-		found = found || encodings.kids[i].num == encodingDelta
-	}
-	for i := range f.columns {
-		c := &f.columns[i]
-		if !found || leaf < c.leaf || leaf >= c.leaf+c.leaves {
-			continue
+// A deltaPage is what is left of an encoded page.
+type deltaPage struct {
+	src    []byte
+	blocks int // miniblocks of a block
+	mini   int // values of a miniblock
+	first  int64
+}
+
+// header reads the header of a page that must have n values.
+func (d *deltaPage) header(n int) error {
+	var sizes [3]uint64
+	for i := range sizes {
+		x, k := binary.Uvarint(d.src)
+		if k <= 0 {
+			return errPageEnds
 		}
-		shape := f.leaves(c)[leaf-c.leaf]
-		if l := logicalOf(shape.element); l.kind == logicalInteger && !l.signed && l.width == 32 {
-			return &shape
-		}
+		sizes[i], d.src = x, d.src[k:]
 	}
+	first, k := binary.Varint(d.src)
+	if k <= 0 {
+		return errPageEnds
+	}
+	d.first, d.src = first, d.src[k:]
+	block, minis, total := sizes[0], sizes[1], sizes[2]
+	if block == 0 || block > 1<<30 || minis == 0 || block%minis != 0 || block/minis%8 != 0 {
+		return fmt.Errorf("a page is damaged: its blocks have %d values in %d miniblocks", block, minis)
+	}
+	if total != uint64(n) {
+		return fmt.Errorf("a page is damaged: it has %d of its %d values", total, n)
+	}
+	d.blocks, d.mini = int(minis), int(block/minis)
 	return nil
 }
 
-// plainPage turns a delta-encoded page, decompressed, into a plain one; other pages stay as they are.
-func (s *leafShape) plainPage(h *thriftValue, body []byte) ([]byte, error) {
-	v1, v2 := h.field(5), h.field(8)
-	levels := 0
-	switch {
-	case v1 != nil && v1.integer(2, 0) == encodingDelta:
-		repeated := false
-		for _, r := range s.levels {
-			repeated = repeated || r
-		}
-		for _, has := range []bool{repeated, len(s.levels) > 0} {
-			if !has {
-				continue
-			}
-			if levels+4 > len(body) {
-				return nil, errPageEnds
-			}
-			n := int64(levels) + 4 + int64(binary.LittleEndian.Uint32(body[levels:]))
-			if n > int64(len(body)) {
-				return nil, errPageEnds
-			}
-			levels = int(n)
-		}
-		v1.set(2, thriftInt(thriftI32, 0))
-	case v2 != nil && v2.integer(4, 0) == encodingDelta:
-		if levels = int(v2.integer(5, 0) + v2.integer(6, 0)); levels > len(body) {
-			return nil, errPageEnds
-		}
-		v2.set(4, thriftInt(thriftI32, 0))
-	default:
-		return body, nil
+// block reads the header of a block: the least difference, and the widths of its miniblocks.
+func (d *deltaPage) block() (int64, []byte, error) {
+	least, k := binary.Varint(d.src)
+	if k <= 0 || k == len(d.src) {
+		return 0, nil, errPageEnds
 	}
-	if levels == len(body) {
-		return body, nil
+	d.src = d.src[k:]
+	n := min(d.blocks, len(d.src))
+	widths := d.src[:n]
+	d.src = d.src[n:]
+	return least, widths, nil
+}
+
+// miniBlock takes a miniblock, of which n values are needed, with padding behind.
+func (d *deltaPage) miniBlock(n int, width byte) ([]byte, error) {
+	if width > 64 {
+		return nil, fmt.Errorf("a page is damaged: a miniblock has numbers of %d bits", width)
 	}
-	wide, err := new(delta.BinaryPackedEncoding).DecodeInt64(nil, body[levels:])
+	need := bitpack.ByteCount(uint(n) * uint(width))
+	if need > len(d.src) {
+		return nil, errPageEnds
+	}
+	packed := padded(d.src, need)
+	d.src = d.src[min(len(d.src), d.mini/8*int(width)):] // some writers leave the unused end of the last one out
+	return packed, nil
+}
+
+// unpackNumbers unpacks numbers that may be wider than the type, whose higher bits do not matter then.
+func unpackNumbers[T int32 | int64](out []T, packed []byte, width uint) error {
+	switch o := any(out).(type) {
+	case []int32:
+		if width > 32 {
+			wide := make([]int64, len(o))
+			bitpack.Unpack(wide, packed, width)
+			for i, x := range wide {
+				o[i] = int32(x)
+			}
+			return nil
+		}
+	}
+	if width == 0 {
+		clear(out)
+		return nil
+	}
+	bitpack.Unpack(out, packed, width)
+	return nil
+}
+
+// decodeLengths fills offsets, one longer than there are values, from lengths in DELTA_BINARY_PACKED and returns what follows them:
+// at least as many bytes as the lengths add up to.
+func decodeLengths(offsets []uint32, lengths []int32, src []byte) ([]byte, error) {
+	rest, err := decodeDelta(lengths, src)
 	if err != nil {
 		return nil, err
 	}
-	out := append(make([]byte, 0, levels+4*len(wide)), body[:levels]...)
-	for _, x := range wide {
-		out = binary.LittleEndian.AppendUint32(out, uint32(x))
+	var sum int64
+	for i, n := range lengths {
+		if n < 0 {
+			return nil, errNegativeLength
+		}
+		offsets[i] = uint32(sum)
+		if sum += int64(n); sum > int64(len(rest)) {
+			return nil, errPageEnds
+		}
 	}
-	h.set(2, thriftInt(thriftI32, int64(len(out))))
-	return out, nil
+	offsets[len(lengths)] = uint32(sum)
+	return rest, nil
 }
 
-var errPageEnds = errors.New("a page ends too early: the file is damaged")
+var errNegativeLength = errors.New("a page is damaged: it has a value of negative length")
 
-// unpackBytes decompresses the values of a page with one of the library's codecs but LZ4.
-func unpackBytes(into, packed []byte, codec int64) error {
-	out, err := parquet.LookupCompressionCodec(format.CompressionCodec(codec)).Decode(make([]byte, 0, len(into)), packed)
+// decodePrefixed puts values of DELTA_BYTE_ARRAY together, in no more than limit bytes: of each value it tells how many bytes of the
+// one before it begins with. fixed is the length that all must have, 0 for any.
+func decodePrefixed(offsets []uint32, prefixes, suffixes []int32, src, out []byte, fixed int, limit int64) ([]byte, error) {
+	rest, err := decodeDelta(prefixes, src)
 	if err != nil {
-		return fmt.Errorf("decompressing a page: %w", err)
+		return nil, err
 	}
-	if len(out) != len(into) {
-		return fmt.Errorf("a page is damaged: it has %d of its %d bytes", len(out), len(into))
+	ends := offsets // of the suffixes, until they become those of the values
+	if rest, err = decodeLengths(ends, suffixes, rest); err != nil {
+		return nil, err
 	}
-	copy(into, out)
-	return nil
+	whole := int64(ends[len(suffixes)])
+	before := int32(0)
+	for i, p := range prefixes {
+		if p < 0 || p > before {
+			return nil, fmt.Errorf("a page is damaged: a value begins with %d bytes of one of %d", p, before)
+		}
+		if fixed > 0 && int64(p)+int64(suffixes[i]) != int64(fixed) {
+			return nil, fmt.Errorf("a page is damaged: it has a value of %d bytes, not %d", int64(p)+int64(suffixes[i]), fixed)
+		}
+		if whole += int64(p); whole > limit {
+			return nil, errTooLarge(whole, limit)
+		}
+		before = p + suffixes[i]
+	}
+	out = resized(out, int(whole))
+	at, from := 0, 0
+	for i, p := range prefixes {
+		start := at
+		if i > 0 {
+			at += copy(out[at:], out[offsets[i-1]:][:p])
+		}
+		at += copy(out[at:], rest[from:][:suffixes[i]])
+		from += int(suffixes[i])
+		offsets[i] = uint32(start)
+	}
+	offsets[len(prefixes)] = uint32(at)
+	return out, nil
 }

@@ -8,25 +8,21 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/parquet-go/parquet-go"
 )
 
 // A chunkDictionary is the dictionary of a column chunk with distinct values: writers may store one twice, and different bytes
 // can be the same value of the type.
 type chunkDictionary struct {
-	values  vector  // distinct
-	remap   []int32 // from the chunk's indexes, nil when they stay as they are
-	claimed int     // number of the chunk's values
-	data    arrow.ArrayData
+	values vector  // distinct
+	remap  []int32 // from the chunk's indexes, nil when they stay as they are
+	data   arrow.ArrayData
 }
 
-func newChunkDictionary(c *conversion, d parquet.Dictionary) (*chunkDictionary, error) {
-	n := d.Len()
-	values := d.Page().Data()
-	data, offsets := values.Data()
-	out := &chunkDictionary{claimed: n}
+func newChunkDictionary(c *conversion, d *leafPage) (*chunkDictionary, error) {
+	n := d.n
+	out := &chunkDictionary{}
 	var all vector
-	if err := c.convert(&all, n, data, offsets); err != nil {
+	if err := c.convert(&all, n, d.data, d.offsets); err != nil {
 		return nil, err
 	}
 	if ascending(&all) {

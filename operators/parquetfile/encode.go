@@ -194,7 +194,7 @@ func (e *encoder) finish() (*encoded, error) {
 
 func openEncoded(data []byte) (*encoded, error) {
 	length := int(binary.LittleEndian.Uint32(data[len(data)-8:]))
-	f, err := parseFooter(data[len(data)-8-length : len(data)-8])
+	f, err := parseFooter(data[len(data)-8-length:len(data)-8], maxPageBytes)
 	if err != nil {
 		return nil, err
 	}

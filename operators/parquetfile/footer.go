@@ -30,11 +30,12 @@ type footer struct {
 	top    thriftValue // without the row groups
 	groups [][]byte
 	start  int64 // where it begins in the file
+	limit  int64 // bytes that the tree of a part of it may take
 }
 
-func parseFooter(b []byte) (*footer, error) {
-	f := &footer{top: thriftValue{kind: thriftStruct}}
-	p := thriftParser{b: b}
+func parseFooter(b []byte, limit int64) (*footer, error) {
+	f := &footer{top: thriftValue{kind: thriftStruct}, limit: limit}
+	p := thriftParser{b: b, nodes: limit / thriftNodeBytes}
 	var last int16
 	for {
 		id, kind, err := p.field(last)
@@ -77,9 +78,11 @@ func (f *footer) splitGroups(p *thriftParser) error {
 	}
 	for range size {
 		from := p.pos
-		if _, err := p.value(thriftStruct, 2); err != nil {
+		each := thriftParser{b: p.b, pos: p.pos, nodes: f.limit / thriftNodeBytes} // nothing of the tree is kept
+		if _, err := each.value(thriftStruct, 2); err != nil {
 			return err
 		}
+		p.pos = each.pos
 		f.groups = append(f.groups, p.b[from:p.pos:p.pos])
 	}
 	return nil
@@ -115,12 +118,12 @@ func (f *footer) append(b []byte) []byte {
 
 // group parses row group g.
 func (f *footer) group(g int) (thriftValue, error) {
-	v, _, err := parseThriftStruct(f.groups[g])
+	v, _, err := parseThriftWithin(f.groups[g], f.limit)
 	return v, err
 }
 
-// readFooter reads and checks the footer of an open file. Its errors say what the file is instead, as far as its bytes tell.
-func readFooter(r io.ReaderAt, size int64) (*footer, error) {
+// readFooter reads and checks the footer of an open file, in about limit bytes of memory besides its own. Its errors say what the file is instead, as far as its bytes tell.
+func readFooter(r io.ReaderAt, size, limit int64) (*footer, error) {
 	if size == 0 {
 		return nil, errors.New("it is empty")
 	}
@@ -143,7 +146,7 @@ func readFooter(r io.ReaderAt, size int64) (*footer, error) {
 	if _, err := r.ReadAt(b, size-8-length); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading its footer: %w", reason(err))
 	}
-	f, err := parseFooter(b)
+	f, err := parseFooter(b, limit)
 	if err != nil {
 		return nil, fmt.Errorf("its footer is damaged: %w", err)
 	}

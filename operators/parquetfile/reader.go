@@ -50,7 +50,7 @@ func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.
 	fields := make([]arrow.Field, len(want))
 	for i, w := range want {
 		err := guard(func() error {
-			column, field, err := r.open(mem, w)
+			column, field, err := r.open(mem, w, len(want))
 			if err == nil {
 				fields[i] = field
 				r.columns = append(r.columns, column)
@@ -66,7 +66,7 @@ func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.
 	return r, nil
 }
 
-func (r *recordReader) open(mem memory.Allocator, w operators.Want) (columnReader, arrow.Field, error) {
+func (r *recordReader) open(mem memory.Allocator, w operators.Want, several int) (columnReader, arrow.Field, error) {
 	field, err := r.part.source.field(w.Name)
 	if err != nil {
 		return nil, field, err
@@ -78,7 +78,7 @@ func (r *recordReader) open(mem memory.Allocator, w operators.Want) (columnReade
 	if w.Coded && !operators.HasEquality(field.Type) {
 		return nil, field, fmt.Errorf("values of type %s cannot be compared", typeName(field.Type))
 	}
-	chunk, err := newChunkReader(r.part, column, newConversion(column, field.Type))
+	chunk, err := newChunkReader(r.part, column, newConversion(column, field.Type), several)
 	if err != nil {
 		return nil, field, err
 	}

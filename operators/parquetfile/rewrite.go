@@ -2,9 +2,7 @@ package parquetfile
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -23,9 +21,12 @@ func (p *part) rewrite(keep *operators.Bitmap, wanted map[int]int, codec compres
 			if _, ok := wanted[c.leaf+k]; !ok {
 				continue
 			}
-			own := p.file.parsed.Metadata().RowGroups[p.group].Columns[c.leaf+k].MetaData.Codec
-			group[fmt.Sprintf("c%06d", len(copies))] = shape.wrap(parquet.Compressed(shape.node(), codecLike(int64(own), codec)))
-			copies = append(copies, &leafCopy{part: p, leaf: c.leaf + k, keep: keep, nested: c.nested, name: c.name, column: len(copies)})
+			own, err := p.chunk(c.leaf + k)
+			if err != nil {
+				return nil, err
+			}
+			group[fmt.Sprintf("c%06d", len(copies))] = shape.wrap(parquet.Compressed(shape.node(), codecLike(own.codec, codec)))
+			copies = append(copies, &leafCopy{part: p, of: c, leaf: c.leaf + k, keep: keep, nested: c.nested, name: c.name, column: len(copies)})
 		}
 	}
 	if len(copies) == 0 {
@@ -37,7 +38,7 @@ func (p *part) rewrite(keep *operators.Bitmap, wanted map[int]int, codec compres
 	for i, c := range copies {
 		c.to = writers[i]
 		if err := guard(c.run); err != nil {
-			return nil, fmt.Errorf("column %q: copying the rows that stay: %w", c.name, kindly(err))
+			return nil, fmt.Errorf("column %q: copying the rows that stay: %w", c.name, err)
 		}
 	}
 	if err := w.Close(); err != nil {
@@ -82,135 +83,20 @@ func (p *part) placeChunks(e *encoded, copies []*leafCopy) error {
 // codecLike is the codec of an input's chunk if it can be written, otherwise the one given.
 func codecLike(codec int64, otherwise compress.Codec) compress.Codec {
 	switch codec {
-	case 0:
+	case codecNone:
 		return &parquet.Uncompressed
-	case 1:
+	case codecSnappy:
 		return &parquet.Snappy
-	case 2:
+	case codecGzip:
 		return &parquet.Gzip
-	case 4:
+	case codecBrotli:
 		return &parquet.Brotli
-	case 6:
+	case codecZstd:
 		return &parquet.Zstd
 	case codecLZ4Raw:
 		return &parquet.Lz4Raw
 	}
 	return otherwise
-}
-
-// A leafCopy moves the values of one leaf.
-type leafCopy struct {
-	part   *part
-	leaf   int
-	keep   *operators.Bitmap
-	nested bool
-	name   string
-	column int
-	to     *parquet.ColumnWriter
-
-	row    int // rows begun
-	stays  bool
-	staged []parquet.Value
-	rows   int // begun in staged
-}
-
-func (c *leafCopy) run() error {
-	chunk, err := c.part.openChunk(c.leaf, !c.nested)
-	if err != nil {
-		return err
-	}
-	pages := chunk.Pages()
-	defer pages.Close()
-	for {
-		page, err := pages.ReadPage()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err = checkIndexes(page); err == nil {
-			err = c.take(page)
-		}
-		parquet.Release(page)
-		if err != nil {
-			return err
-		}
-	}
-	if c.row != int(c.part.rows) {
-		return fmt.Errorf("its pages have %d of %d rows", c.row, c.part.rows)
-	}
-	return c.flush(true)
-}
-
-func (c *leafCopy) take(page parquet.Page) error {
-	values := page.Values()
-	buffer := make([]parquet.Value, 1024)
-	for {
-		n, err := values.ReadValues(buffer)
-		for _, v := range buffer[:n] {
-			if v.RepetitionLevel() == 0 {
-				if err := c.begin(); err != nil {
-					return err
-				}
-			}
-			if c.stays {
-				c.staged = append(c.staged, v.Level(v.RepetitionLevel(), v.DefinitionLevel(), c.column))
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return c.flush(!c.nested)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (c *leafCopy) begin() error {
-	if c.row == int(c.part.rows) {
-		return fmt.Errorf("its pages have more than %d rows", c.part.rows)
-	}
-	c.stays = c.keep.Get(c.row)
-	c.row++
-	if !c.stays {
-		return nil
-	}
-	if c.rows == pieceRows {
-		if err := c.flush(true); err != nil {
-			return err
-		}
-	}
-	c.rows++
-	return nil
-}
-
-// flush writes what is staged. Where a page ends a row may go on in the next one: then the last row waits, apart from the page's
-// memory.
-func (c *leafCopy) flush(whole bool) error {
-	n := len(c.staged)
-	if !whole {
-		for n--; n > 0 && c.staged[n].RepetitionLevel() > 0; {
-			n--
-		}
-		n = max(n, 0)
-	}
-	if n > 0 {
-		if _, err := c.to.WriteRowValues(c.staged[:n]); err != nil {
-			return err
-		}
-		c.rows = 0
-	}
-	rest := copy(c.staged, c.staged[n:])
-	clear(c.staged[rest:])
-	c.staged = c.staged[:rest]
-	for i, v := range c.staged {
-		c.staged[i] = v.Clone()
-	}
-	if rest > 0 {
-		c.rows = 1
-	}
-	return nil
 }
 
 // A leafShape is a leaf's schema element and the levels of the elements around it, itself included: true for repeated ones, false

@@ -16,16 +16,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"microrisk/operators"
 )
@@ -33,6 +29,7 @@ import (
 // Options of a Source. The zero value is ready to use.
 type Options struct {
 	Logger *slog.Logger // nil for none
+	Memory int64        // bytes that decoding should keep to, from which the largest page that is read follows; 0 for no bound
 }
 
 // A Source reads Parquet files. It keeps them open until Close. It is safe for concurrent use.
@@ -43,6 +40,7 @@ type Source struct {
 	parts  []operators.Part
 	rows   int64
 	logger *slog.Logger
+	memory int64
 }
 
 var _ operators.Source = (*Source)(nil)
@@ -53,7 +51,6 @@ type file struct {
 	file    *os.File
 	size    int64
 	footer  *footer
-	parsed  *parquet.File
 	columns []column
 	byName  map[string]int // -1 for a name that it has twice
 	groups  []*part        // those with rows
@@ -64,7 +61,7 @@ func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) 
 	if len(paths) == 0 {
 		return nil, errors.New("no Parquet file is given")
 	}
-	s := &Source{logger: o.Logger}
+	s := &Source{logger: o.Logger, memory: o.Memory}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -90,7 +87,7 @@ func (s *Source) open(path string, input int) (*file, error) {
 		return nil, err
 	}
 	f := &file{path: path, file: handle, size: size, byName: map[string]int{}}
-	if err := guard(func() error { return f.load() }); err != nil {
+	if err := guard(func() error { return f.load(s.share()) }); err != nil {
 		handle.Close()
 		return nil, err
 	}
@@ -114,13 +111,29 @@ func (s *Source) open(path string, input int) (*file, error) {
 	return f, nil
 }
 
-func (f *file) load() error {
-	var err error
-	if f.footer, err = readFooter(f.file, f.size); err != nil {
-		return err
+// Bounds of what decoding takes, in bytes: ordinary files are read with whatever memory there is.
+const (
+	leastShare     = 1 << 25
+	leastPageShare = 1 << 24
+)
+
+// share is the quarter of the memory that a footer, or the pages of a row group that are read at a time, may take.
+func (s *Source) share() int64 {
+	if s.memory <= 0 {
+		return maxPageBytes
 	}
-	if f.parsed, err = openLibrary(f.file, f.size); err != nil {
-		return fmt.Errorf("its footer is damaged: %w", err)
+	return min(max(s.memory/4, leastShare), maxPageBytes)
+}
+
+// pageLimit is what decoding a page may take when several columns are read at a time.
+func (s *Source) pageLimit(several int) int64 {
+	return max(s.share()/int64(max(several, 1)), leastPageShare)
+}
+
+func (f *file) load(limit int64) error {
+	var err error
+	if f.footer, err = readFooter(f.file, f.size, limit); err != nil {
+		return err
 	}
 	f.columns = f.footer.columns(storedArrowSchema(&f.footer.top))
 	for i := range f.columns {
@@ -132,10 +145,6 @@ func (f *file) load() error {
 		f.byName[name] = i
 	}
 	return nil
-}
-
-func openLibrary(r io.ReaderAt, size int64) (*parquet.File, error) {
-	return parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18))
 }
 
 // column is the column of that name; the file must have it once.
@@ -255,10 +264,16 @@ type part struct {
 	first  int64
 	rows   int64
 
-	view    sync.Once
-	parsed  *parquet.File
-	index   int // of the row group in library
-	viewErr error
+	parse  sync.Once
+	chunks []chunkInfo
+	err    error
+}
+
+// A chunkInfo is what must be known of a column chunk to read it.
+type chunkInfo struct {
+	from, values, uncompressed int64
+	codec                      int64
+	odd                        bool // its data comes before its dictionary, as the footer has it
 }
 
 func (p *part) String() string  { return fmt.Sprintf("%s, row group %d", p.file.path, p.group) }
@@ -266,94 +281,65 @@ func (p *part) Input() int      { return p.input }
 func (p *part) FirstRow() int64 { return p.first }
 func (p *part) Rows() int64     { return p.rows }
 
-// bytesPerRow is the mean size of an uncompressed value.
-func (p *part) bytesPerRow(leaf int) int64 {
-	meta := p.file.parsed.Metadata().RowGroups[p.group].Columns[leaf].MetaData
-	return min(meta.TotalUncompressedSize, math.MaxInt32) / max(p.rows, 1)
-}
-
-// rowGroup is the library's view of the row group.
-//
-// The library decompresses all chunks of a column with the codec of the file's first one. A row group that has another codec
-// is therefore seen through a footer of its own.
-func (p *part) rowGroup() (parquet.RowGroup, error) {
-	p.view.Do(func() {
-		p.parsed, p.index = p.file.parsed, p.group
-		groups := p.parsed.Metadata().RowGroups
-		for c := range groups[p.group].Columns {
-			if groups[p.group].Columns[c].MetaData.Codec != groups[0].Columns[c].MetaData.Codec {
-				p.parsed, p.viewErr = p.file.openGroup(p.group, nil, nil)
-				p.index = 0
-				return
-			}
+// chunk is what the footer says of the chunk of a leaf.
+func (p *part) chunk(leaf int) (*chunkInfo, error) {
+	p.parse.Do(func() {
+		group, err := p.file.footer.group(p.group)
+		if err != nil {
+			p.err = err
+			return
+		}
+		columns := group.field(groupColumns).kids
+		p.chunks = make([]chunkInfo, len(columns))
+		for i := range columns {
+			meta := columns[i].field(chunkMeta)
+			d, data := meta.integer(metaDictionary, 0), meta.integer(metaData, 0)
+			p.chunks[i] = chunkInfo{from: plainPlace(meta), values: meta.integer(metaValues, 0), uncompressed: meta.integer(metaUncompressed, 0),
+				codec: meta.integer(metaCodec, 0), odd: d > 0 && data <= d}
 		}
 	})
-	if p.viewErr != nil {
-		return nil, p.viewErr
+	if p.err != nil {
+		return nil, p.err
 	}
-	return p.parsed.RowGroups()[p.index], nil
+	return &p.chunks[leaf], nil
 }
 
-// openChunk surveys a column chunk and opens it.
-func (p *part) openChunk(leaf int, flat bool) (parquet.ColumnChunk, error) {
-	if err := p.surveyChunk(leaf, flat); err != nil {
-		return nil, err
+// bytesPerRow is the mean size of an uncompressed value.
+func (p *part) bytesPerRow(leaf int) int64 {
+	c, err := p.chunk(leaf)
+	if err != nil {
+		return 0
 	}
-	if p.unpacks(leaf) {
-		library, err := p.file.openGroup(p.group, []int{leaf}, nil)
-		if err != nil {
-			return nil, err
-		}
-		return library.RowGroups()[0].ColumnChunks()[leaf], nil
+	return min(c.uncompressed, math.MaxInt32) / max(p.rows, 1)
+}
+
+// openChunk opens the chunk of a column's leaf, one of several that are read at a time.
+func (p *part) openChunk(c *column, leaf, several int) (*pageReader, error) {
+	info, err := p.chunk(leaf)
+	if err == nil {
+		err = codecTrouble(info.codec)
 	}
-	group, err := p.rowGroup()
+	t := p.file.leafType(c, leaf)
+	if err == nil {
+		err = t.trouble()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return group.ColumnChunks()[leaf], nil
-}
-
-// unpacks tells whether the library must not see the chunk as it is.
-func (p *part) unpacks(leaf int) bool {
-	meta := &p.file.parsed.Metadata().RowGroups[p.group].Columns[leaf].MetaData
-	if isLZ4(int64(meta.Codec)) {
-		return true
+	from, end := info.from, p.file.footer.start
+	if info.odd {
+		group, err := p.file.footer.group(p.group)
+		if err != nil {
+			return nil, err
+		}
+		place, err := locate(p.file.file, end, &group.field(groupColumns).kids[leaf])
+		if err != nil {
+			return nil, err
+		}
+		from = place.from
 	}
-	if meta.Type != physicalInt32 || !slices.Contains(meta.Encoding, format.DeltaBinaryPacked) {
-		return false
+	if from < 4 || from > end {
+		return nil, errors.New("its pages are beyond the data")
 	}
-	group, err := p.file.footer.group(p.group)
-	return err == nil && p.file.wideDelta(leaf, group.field(groupColumns).kids[leaf].field(chunkMeta)) != nil
-}
-
-// surveyChunk refuses chunks that the library should not see.
-func (p *part) surveyChunk(leaf int, flat bool) error {
-	meta := &p.file.parsed.Metadata().RowGroups[p.group].Columns[leaf].MetaData
-	if err := codecTrouble(int64(meta.Codec)); err != nil {
-		return err
-	}
-	if flat && meta.NumValues != p.rows {
-		return fmt.Errorf("its column chunk has %d values for %d rows", meta.NumValues, p.rows)
-	}
-	from := meta.DataPageOffset
-	if meta.DictionaryPageOffset > 0 {
-		from = meta.DictionaryPageOffset
-	}
-	to := from + meta.TotalCompressedSize
-	if from < 4 || to < from || to > p.file.footer.start {
-		return errors.New("its pages are beyond the data")
-	}
-	return surveyPages(p.file.file, from, to, meta.NumValues)
-}
-
-// codecTrouble says why pages of a codec cannot be read, nil if they can.
-func codecTrouble(codec int64) error {
-	switch codec {
-	case 3:
-		return errors.New("it is compressed with LZO, which cannot be read: write the file again with zstd or snappy")
-	}
-	if codec < 0 || codec > 7 {
-		return fmt.Errorf("it is compressed with an unknown codec (number %d): write the file again with zstd or snappy", codec)
-	}
-	return nil
+	return newPageReader(p.file.file, from, end, info.values, info.codec, t, p.source.pageLimit(several)), nil
 }

@@ -38,20 +38,28 @@ const (
 var (
 	errThriftShort = errors.New("it ends in the middle of a value")
 	errThriftDepth = errors.New("it is nested too deep")
+	errThriftLarge = errors.New("it takes more memory than --memory leaves for it")
 )
 
 // parseThriftStruct parses the struct at the start of b and returns the number of bytes it took. Sizes are checked against
 // the bytes that are left before anything is allocated.
-func parseThriftStruct(b []byte) (thriftValue, int, error) {
-	p := thriftParser{b: b}
+func parseThriftStruct(b []byte) (thriftValue, int, error) { return parseThriftWithin(b, maxPageBytes) }
+
+// parseThriftWithin parses a struct whose tree takes no more memory than limit bytes.
+func parseThriftWithin(b []byte, limit int64) (thriftValue, int, error) {
+	p := thriftParser{b: b, nodes: limit / thriftNodeBytes}
 	v, err := p.value(thriftStruct, 0)
 	return v, p.pos, err
 }
 
 type thriftParser struct {
-	b   []byte
-	pos int
+	b     []byte
+	pos   int
+	nodes int64 // that may still be made
 }
+
+// thriftNodeBytes is about what a node of the tree takes, with what growing lists leave behind.
+const thriftNodeBytes = 192
 
 func (p *thriftParser) take(n uint64) ([]byte, error) {
 	if n > uint64(len(p.b)-p.pos) {
@@ -91,6 +99,9 @@ func (p *thriftParser) value(kind byte, depth int) (v thriftValue, err error) {
 	v.kind = kind
 	if depth > thriftDepth {
 		return v, errThriftDepth
+	}
+	if p.nodes--; p.nodes < 0 {
+		return v, errThriftLarge
 	}
 	switch kind {
 	case thriftTrue, thriftFalse: // within a list: a byte of its own

@@ -21,6 +21,9 @@ const (
 
 var physicalNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
+// maxFixed is the largest FIXED_LEN_BYTE_ARRAY that is taken for one.
+const maxFixed = 1 << 24
+
 // Members of the LogicalType union.
 const (
 	logicalString, logicalMap, logicalList, logicalEnum, logicalDecimal, logicalDate, logicalTime, logicalTimestamp = 1, 2, 3, 4, 5, 6, 7, 8
@@ -187,7 +190,7 @@ func (c *column) flat(e *thriftValue) {
 		return
 	}
 	if c.physical == physicalFixed {
-		if c.fixed = int(e.integer(elementLength, 0)); c.fixed <= 0 || c.fixed > 1<<24 {
+		if c.fixed = int(e.integer(elementLength, 0)); c.fixed <= 0 || c.fixed > maxFixed {
 			c.trouble = fmt.Errorf("FIXED_LEN_BYTE_ARRAY of %d bytes", c.fixed)
 			return
 		}

@@ -172,7 +172,9 @@ func TestStatisticsOfNewChunks(t *testing.T) {
 		b[3].(*array.Int64Builder).Append(0)
 	}}})
 	o := openSource(t, out)
-	columns := o.files[0].parsed.Metadata().RowGroups[0].Columns
+	library, err := parquet.OpenFile(o.files[0].file, o.files[0].size)
+	require.NoError(t, err)
+	columns := library.Metadata().RowGroups[0].Columns
 	last := columns[len(columns)-4:]
 	require.EqualValues(t, []byte{156, 255, 255, 255}, last[1].MetaData.Statistics.MinValue)
 	require.EqualValues(t, []byte{255, 255, 255, 255}, last[1].MetaData.Statistics.MaxValue)

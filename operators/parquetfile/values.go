@@ -98,20 +98,11 @@ func (c *conversion) physicalWidth() int {
 	return 0
 }
 
-// convert makes the n values that data (and offsets, for BYTE_ARRAY) hold into v. The vector may alias data.
+// convert makes the n values that data (and offsets, for BYTE_ARRAY) hold, booleans in a byte each, into v. The vector may alias
+// data.
 func (c *conversion) convert(v *vector, n int, data []byte, offsets []uint32) error {
 	v.n, v.width = n, c.width
-	if need := c.physicalWidth() * n; len(data) < need || c.physical == physicalBoolean && len(data) < (n+7)/8 ||
-		c.physical == physicalBytes && n > 0 && len(offsets) < n+1 {
-		return fmt.Errorf("a page has fewer than the %d values it claims", n)
-	}
 	switch c.physical {
-	case physicalBoolean:
-		v.data = v.data[:0]
-		for i := range n {
-			v.data = append(v.data, data[i>>3]>>(i&7)&1)
-		}
-		return nil
 	case physicalBytes:
 		return c.convertBytes(v, data, offsets)
 	case physicalInt96:
@@ -130,15 +121,6 @@ func (c *conversion) convert(v *vector, n int, data []byte, offsets []uint32) er
 }
 
 func (c *conversion) convertBytes(v *vector, data []byte, offsets []uint32) error {
-	if v.n > 0 {
-		last := uint32(0)
-		for _, o := range offsets[:v.n+1] {
-			if o < last || uint64(o) > uint64(len(data)) {
-				return fmt.Errorf("a page has values beyond its end")
-			}
-			last = o
-		}
-	}
 	if _, isDecimal := c.to.(arrow.DecimalType); isDecimal {
 		return c.convertDecimals(v, func(i int) []byte { return data[offsets[i]:offsets[i+1]] })
 	}
@@ -182,9 +164,10 @@ func (c *conversion) convertDecimals(v *vector, at func(i int) []byte) error {
 	return nil
 }
 
-func resized(b []byte, n int) []byte {
+// resized is a slice of n elements, of whatever values, in the memory of b if that is enough.
+func resized[T any](b []T, n int) []T {
 	if cap(b) < n {
-		return make([]byte, n)
+		return make([]T, n)
 	}
 	return b[:n]
 }

@@ -1,12 +1,13 @@
 package parquetfile
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -63,7 +64,7 @@ func (p *part) verify(ctx context.Context) error {
 }
 
 func (p *part) verifyFlat(c *column) error {
-	r, err := newChunkReader(p, c, newConversion(c, c.arrow))
+	r, err := newChunkReader(p, c, newConversion(c, c.arrow), 1)
 	if err != nil {
 		return err
 	}
@@ -79,36 +80,36 @@ func (p *part) verifyFlat(c *column) error {
 
 func (p *part) verifyNested(c *column) error {
 	for leaf := c.leaf; leaf < c.leaf+c.leaves; leaf++ {
-		if err := p.verifyLeaf(leaf); err != nil {
+		if err := p.verifyLeaf(c, leaf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// verifyLeaf counts the rows of a nested leaf by its repetition levels and looks at every index.
-func (p *part) verifyLeaf(leaf int) error {
-	chunk, err := p.openChunk(leaf, false)
+// verifyLeaf counts the rows of a nested leaf by its repetition levels.
+func (p *part) verifyLeaf(c *column, leaf int) error {
+	pages, err := p.openChunk(c, leaf, 1)
 	if err != nil {
 		return err
 	}
-	pages := chunk.Pages()
-	defer pages.Close()
-	var rows, values int64
-	for values < chunk.NumValues() {
-		source, err := pages.ReadPage()
+	defer pages.close()
+	var rows int64
+	for {
+		page, err := pages.next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return kindly(err)
-		}
-		rows += rowsOf(source)
-		values += source.NumValues()
-		err = checkIndexes(source)
-		parquet.Release(source)
-		if err != nil {
 			return err
+		}
+		if levels := page.levels[0]; levels == nil {
+			rows += int64(page.n)
+		} else {
+			if rows == 0 && page.n > 0 && levels[0] != 0 {
+				return errNoRow
+			}
+			rows += int64(bytes.Count(levels, []byte{0}))
 		}
 	}
 	if rows != p.rows {
@@ -117,36 +118,4 @@ func (p *part) verifyLeaf(leaf int) error {
 	return nil
 }
 
-func rowsOf(source parquet.Page) int64 {
-	levels := source.RepetitionLevels()
-	if levels == nil {
-		return source.NumValues()
-	}
-	var n int64
-	for _, l := range levels {
-		if l == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-func checkIndexes(source parquet.Page) error {
-	data := source.Data()
-	if d := source.Dictionary(); d != nil {
-		codes := data.Int32()
-		if most := largest(codes); len(codes) > 0 && most >= uint32(d.Len()) {
-			return fmt.Errorf("index %d is beyond the dictionary of %d values", most, d.Len())
-		}
-		return nil
-	}
-	bytes, offsets := data.Data()
-	last := uint32(0)
-	for _, o := range offsets {
-		if o < last || uint64(o) > uint64(len(bytes)) {
-			return fmt.Errorf("a page has values beyond its end")
-		}
-		last = o
-	}
-	return nil
-}
+var errNoRow = errors.New("its pages begin in the middle of a row")

@@ -1,0 +1,488 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"math/bits"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// A leafType is what must be known of a leaf to decode its pages.
+type leafType struct {
+	physical    int
+	fixed       int // bytes of a FIXED_LEN_BYTE_ARRAY
+	repetitions int // highest repetition level
+	definitions int
+}
+
+func (f *file) leafType(c *column, leaf int) leafType {
+	shape := f.leaves(c)[leaf-c.leaf]
+	t := leafType{physical: int(shape.element.integer(elementType, -1)), fixed: int(shape.element.integer(elementLength, 0)), definitions: len(shape.levels)}
+	for _, repeated := range shape.levels {
+		if repeated {
+			t.repetitions++
+		}
+	}
+	return t
+}
+
+// trouble tells why no page of the leaf can be decoded.
+func (t *leafType) trouble() error {
+	switch {
+	case t.physical < 0 || t.physical > physicalFixed:
+		return fmt.Errorf("unknown physical type %d", t.physical)
+	case t.physical == physicalFixed && (t.fixed <= 0 || t.fixed > maxFixed):
+		return fmt.Errorf("FIXED_LEN_BYTE_ARRAY of %d bytes", t.fixed)
+	case t.definitions > math.MaxUint8:
+		return fmt.Errorf("%d levels of nesting", t.definitions)
+	}
+	return nil
+}
+
+// width is the number of bytes of a value in a plain page, 0 if they vary; booleans take a byte when they are decoded.
+func (t *leafType) width() int {
+	c := conversion{physical: t.physical, fixed: t.fixed}
+	if t.physical == physicalBoolean {
+		return 1
+	}
+	return c.physicalWidth()
+}
+
+// A leafPage is a page of a leaf, decoded: a dictionary, or levels and the values that are not null. It holds until the reader
+// moves on.
+type leafPage struct {
+	n       int       // values, nulls included
+	levels  [2][]byte // repetition and definition levels, nil where all would be 0
+	values  int       // that are not null
+	coded   bool
+	codes   []int32 // of the dictionary, when coded
+	data    []byte  // of the values otherwise; booleans take a byte each
+	offsets []uint32
+}
+
+// at is value i of the page, which must not be coded.
+func (p *leafPage) at(i, width int) []byte {
+	if p.offsets != nil {
+		return p.data[p.offsets[i]:p.offsets[i+1]]
+	}
+	return p.data[i*width : (i+1)*width]
+}
+
+// A pageReader decodes the pages of a column chunk. Every length that a page claims is compared with the bytes that it has, so that
+// no value can come from anywhere else, and nothing is allocated that these bytes cannot hold or that is larger than limit.
+type pageReader struct {
+	leaf       leafType
+	codec      int64
+	at, end    int64
+	left       int64 // values that are to come
+	limit      int64
+	page       leafPage
+	dictionary *leafPage
+	*scratch
+}
+
+// scratch is memory that chunks use one after the other.
+type scratch struct {
+	window
+	whole   []byte // a page decompressed
+	levels  [2][]byte
+	codes   []int32
+	data    []byte
+	wide    []int64
+	lengths [2][]int32
+	offsets []uint32
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// valueBytes is about what a value takes besides its bytes: two levels, an index or a number.
+const valueBytes = 10
+
+// keepScratch is the size up to which memory is kept for the next chunk.
+const keepScratch = 1 << 23
+
+func newPageReader(r io.ReaderAt, at, end, values int64, codec int64, leaf leafType, limit int64) *pageReader {
+	s := scratches.Get().(*scratch)
+	s.window.r, s.window.end, s.window.buffer = r, end, s.window.buffer[:0]
+	return &pageReader{leaf: leaf, codec: codec, at: at, end: end, left: values, limit: limit, scratch: s}
+}
+
+// close gives the memory of the pages back.
+func (r *pageReader) close() {
+	s := r.scratch
+	if s == nil {
+		return
+	}
+	r.scratch, r.page, r.dictionary = nil, leafPage{}, nil
+	s.window.r = nil
+	if cap(s.whole)+cap(s.data)+4*cap(s.codes)+8*cap(s.wide)+4*cap(s.offsets)+cap(s.window.long)+cap(s.levels[1]) < keepScratch {
+		scratches.Put(s)
+	}
+}
+
+// next decodes the next data page; io.EOF when all values have been read.
+func (r *pageReader) next() (*leafPage, error) {
+	for r.left > 0 {
+		if r.at >= r.end {
+			return nil, fmt.Errorf("%d values are missing at the end", r.left)
+		}
+		h, n, err := readPageHeader(r.scratch, r.at, r.end)
+		if err != nil {
+			return nil, err
+		}
+		r.at += n
+		switch {
+		case h.kind == pageIndexKind:
+		case h.kind == pageDictionary:
+			if r.dictionary != nil {
+				return nil, errors.New("its column chunk has two dictionaries")
+			}
+			if r.dictionary, err = r.readDictionary(&h); err != nil {
+				return nil, fmt.Errorf("dictionary: %w", err)
+			}
+		case h.values > r.left:
+			return nil, fmt.Errorf("its pages have %d values too many", h.values-r.left)
+		default:
+			if err := r.readData(&h); err != nil {
+				return nil, err
+			}
+			r.left -= h.values
+			r.at += h.packed
+			return &r.page, nil
+		}
+		r.at += h.packed
+	}
+	return nil, io.EOF
+}
+
+// body is the page as it lies in the file, with its checksum compared.
+func (r *pageReader) body(h *pageHeader) ([]byte, error) {
+	if most := mostOf(r.codec, h.packed); h.whole > most && !h.uncompressed {
+		return nil, fmt.Errorf("a page is damaged: it claims to hold %d bytes in %d", h.whole, h.packed)
+	}
+	if need := h.whole + h.packed + h.values*valueBytes; need > r.limit {
+		return nil, errTooLarge(need, r.limit)
+	}
+	b, err := r.bytes(r.at, int(h.packed))
+	if err == nil && h.checksum != 0 && h.checksum != crc32.ChecksumIEEE(b) {
+		err = errors.New("a page is damaged: its checksum does not match")
+	}
+	return b, err
+}
+
+func errTooLarge(need, limit int64) error {
+	return fmt.Errorf("a page of it takes %d MB to decode, more than the %d MB that --memory leaves for one: give more memory, or write the file with smaller pages", need>>20, limit>>20)
+}
+
+// unpacked decompresses a page into fresh memory, or into that of the page before.
+func (r *pageReader) unpacked(h *pageHeader, body []byte, plainBytes int64, fresh bool) ([]byte, error) {
+	isPacked := r.codec != codecNone && !h.uncompressed
+	if !isPacked && !fresh {
+		return body, nil
+	}
+	whole := h.whole
+	if !isPacked {
+		whole = int64(len(body))
+	}
+	var out []byte
+	if fresh {
+		out = make([]byte, whole+pagePadding)[:whole]
+	} else {
+		r.whole = resized(r.whole, int(whole)+pagePadding)
+		out = r.whole[:whole]
+	}
+	if !isPacked {
+		copy(out, body)
+		return out, nil
+	}
+	copy(out, body[:plainBytes])
+	if whole == plainBytes {
+		return out, nil
+	}
+	return out, unpack(out[plainBytes:], body[plainBytes:], r.codec)
+}
+
+// readDictionary decodes a dictionary page into memory of its own.
+func (r *pageReader) readDictionary(h *pageHeader) (*leafPage, error) {
+	if h.encoding != encodingPlain && h.encoding != encodingPlainDictionary {
+		return nil, fmt.Errorf("its values are in encoding %d, not plain", h.encoding)
+	}
+	body, err := r.body(h)
+	if err == nil {
+		body, err = r.unpacked(h, body, 0, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &leafPage{n: int(h.values), values: int(h.values)}
+	d := &scratch{offsets: make([]uint32, 0, min(h.values, int64(len(body)/4))+1)}
+	return p, d.plain(p, r.leaf, body)
+}
+
+// readData decodes a data page into r.page.
+func (r *pageReader) readData(h *pageHeader) error {
+	p := &r.page
+	*p = leafPage{n: int(h.values), values: int(h.values)}
+	body, err := r.body(h)
+	if err != nil {
+		return err
+	}
+	if h.kind == pageDataV2 && h.values > 0 {
+		if err := r.levelsV2(h, body); err != nil {
+			return err
+		}
+	}
+	plainBytes := h.levelBytes[0] + h.levelBytes[1]
+	if h.kind == pageDataV2 && p.values == 0 { // nothing follows the levels, or what some writers compress nothing to
+		return nil
+	}
+	if body, err = r.unpacked(h, body, plainBytes, false); err != nil {
+		return err
+	}
+	body = body[plainBytes:]
+	if h.kind == pageData {
+		if body, err = r.levelsV1(h, body); err != nil {
+			return err
+		}
+	}
+	if p.values == 0 {
+		return nil
+	}
+	return r.decode(h, body)
+}
+
+func (r *pageReader) levelsV2(h *pageHeader, body []byte) error {
+	for k, size := range h.levelBytes {
+		if err := r.decodeLevels(k, h, body[:size]); err != nil {
+			return err
+		}
+		body = body[size:]
+	}
+	return nil
+}
+
+// levelsV1 decodes the levels and returns what follows them.
+func (r *pageReader) levelsV1(h *pageHeader, body []byte) ([]byte, error) {
+	for k, most := range [2]int{r.leaf.repetitions, r.leaf.definitions} {
+		if most == 0 {
+			continue
+		}
+		var size int64
+		if h.levels[k] == encodingBitPacked {
+			size = (h.values*int64(bits.Len(uint(most))) + 7) / 8
+		} else {
+			if len(body) < 4 {
+				return nil, errPageEnds
+			}
+			size = int64(binary.LittleEndian.Uint32(body))
+			body = body[4:]
+		}
+		if size > int64(len(body)) {
+			return nil, errPageEnds
+		}
+		if err := r.decodeLevels(k, h, body[:size]); err != nil {
+			return nil, err
+		}
+		body = body[size:]
+	}
+	return body, nil
+}
+
+// decodeLevels decodes the repetition (k = 0) or definition levels of a page and counts its values.
+func (r *pageReader) decodeLevels(k int, h *pageHeader, src []byte) error {
+	most := [2]int{r.leaf.repetitions, r.leaf.definitions}[k]
+	if most == 0 {
+		return nil
+	}
+	r.scratch.levels[k] = resized(r.scratch.levels[k], int(h.values))
+	levels := r.scratch.levels[k]
+	r.page.levels[k] = levels
+	width := uint(bits.Len(uint(most)))
+	var err error
+	switch h.levels[k] {
+	case encodingRLE:
+		err = decodeLevels(levels, src, width, byte(most))
+	case encodingBitPacked:
+		err = decodeOldLevels(levels, src, width, byte(most))
+	default:
+		err = fmt.Errorf("its levels are in encoding %d", h.levels[k])
+	}
+	switch {
+	case err != nil || k == 0:
+	case most == 1:
+		r.page.values = countOnes(levels)
+	default:
+		r.page.values = 0
+		for _, l := range levels {
+			if int(l) == most {
+				r.page.values++
+			}
+		}
+	}
+	return err
+}
+
+// decode decodes the values of a data page, at least one.
+func (r *pageReader) decode(h *pageHeader, body []byte) error {
+	p, n := &r.page, r.page.values
+	number := r.leaf.physical == physicalInt32 || r.leaf.physical == physicalInt64
+	text := r.leaf.physical == physicalBytes
+	switch {
+	case h.isCoded():
+		return r.decodeIndexes(body)
+	case h.encoding == encodingPlain:
+		return r.plain(p, r.leaf, body)
+	case h.encoding == encodingRLE && r.leaf.physical == physicalBoolean:
+		r.data = resized(r.data, n)
+		p.data = r.data
+		return decodeBooleans(p.data, body)
+	case h.encoding == encodingDelta && number:
+		return r.decodeNumbers(body)
+	case h.encoding == encodingDeltaLength && text:
+		r.lengths[1], r.offsets = resized(r.lengths[1], n), resized(r.offsets, n+1)
+		rest, err := decodeLengths(r.offsets, r.lengths[1], body)
+		p.data, p.offsets = rest, r.offsets
+		return err
+	case h.encoding == encodingDeltaBytes && (text || r.leaf.physical == physicalFixed):
+		return r.decodePrefixed(body)
+	case h.encoding == encodingSplit && !text && r.leaf.width() > 1 && r.leaf.physical != physicalInt96 || h.encoding == encodingSplit && r.leaf.physical == physicalFixed:
+		return r.decodeSplit(body)
+	}
+	return fmt.Errorf("its values are in encoding %d, which %s does not have", h.encoding, physicalNames[r.leaf.physical])
+}
+
+func (r *pageReader) decodeIndexes(body []byte) error {
+	if r.dictionary == nil {
+		return errors.New("a page has indexes of a dictionary that its column chunk does not have")
+	}
+	if len(body) == 0 {
+		return errPageEnds
+	}
+	r.codes = resized(r.codes, r.page.values)
+	if err := decodeCodes(r.codes, body[1:], uint(body[0])); err != nil {
+		return err
+	}
+	if most := largest(r.codes); most >= uint32(r.dictionary.n) {
+		return fmt.Errorf("index %d is beyond the dictionary of %d values", most, r.dictionary.n)
+	}
+	r.page.codes, r.page.coded = r.codes, true
+	return nil
+}
+
+func (r *pageReader) decodeNumbers(body []byte) error {
+	var err error
+	if n := r.page.values; r.leaf.physical == physicalInt32 {
+		r.codes = resized(r.codes, n)
+		r.page.data = arrow.Int32Traits.CastToBytes(r.codes)
+		_, err = decodeDelta(r.codes, body)
+	} else {
+		r.wide = resized(r.wide, n)
+		r.page.data = arrow.Int64Traits.CastToBytes(r.wide)
+		_, err = decodeDelta(r.wide, body)
+	}
+	return err
+}
+
+func (r *pageReader) decodePrefixed(body []byte) error {
+	n := r.page.values
+	r.lengths[0], r.lengths[1], r.offsets = resized(r.lengths[0], n), resized(r.lengths[1], n), resized(r.offsets, n+1)
+	fixed := 0
+	if r.leaf.physical == physicalFixed {
+		fixed = r.leaf.fixed
+	}
+	var err error
+	if r.data, err = decodePrefixed(r.offsets, r.lengths[0], r.lengths[1], body, r.data, fixed, r.limit); err != nil {
+		return err
+	}
+	r.page.data = r.data
+	if fixed == 0 {
+		r.page.offsets = r.offsets
+	}
+	return nil
+}
+
+// decodeSplit gathers the bytes of values that lie in a stream for each place.
+func (r *pageReader) decodeSplit(body []byte) error {
+	n, width := r.page.values, r.leaf.width()
+	if int64(len(body)) != int64(n)*int64(width) {
+		return fmt.Errorf("a page is damaged: it has %d bytes for %d values of %d", len(body), n, width)
+	}
+	r.data = resized(r.data, len(body))
+	for k := range width {
+		stream := body[k*n:][:n]
+		out := r.data[k:]
+		for i, b := range stream {
+			out[i*width] = b
+		}
+	}
+	r.page.data = r.data
+	return nil
+}
+
+// plain decodes the values of a plain page, which may stay where they are.
+func (s *scratch) plain(p *leafPage, leaf leafType, body []byte) error {
+	n := p.values
+	switch leaf.physical {
+	case physicalBytes:
+		return s.plainBytes(p, body)
+	case physicalBoolean:
+		if (n+7)/8 > len(body) {
+			return errFewer(n)
+		}
+		s.data = resized(s.data, n)
+		p.data = s.data
+		expandBits(p.data, padded(body, (n+7)/8), 1)
+		return nil
+	}
+	need := int64(n) * int64(leaf.width())
+	if need > int64(len(body)) {
+		return errFewer(n)
+	}
+	p.data = body[:need]
+	return nil
+}
+
+func errFewer(n int) error { return fmt.Errorf("a page has fewer than the %d values it claims", n) }
+
+// plainBytes moves the values of a plain page together, over their lengths.
+func (s *scratch) plainBytes(p *leafPage, body []byte) error {
+	if int64(p.values)*4 > int64(len(body)) {
+		return errFewer(p.values)
+	}
+	s.offsets = resized(s.offsets, p.values+1)
+	at, from := 0, 0
+	for i := range p.values {
+		if len(body)-from < 4 {
+			return errFewer(p.values)
+		}
+		n := binary.LittleEndian.Uint32(body[from:])
+		if from += 4; uint64(n) > uint64(len(body)-from) {
+			return fmt.Errorf("a page has values beyond its end")
+		}
+		s.offsets[i] = uint32(at)
+		at += copy(body[at:], body[from:from+int(n)])
+		from += int(n)
+	}
+	s.offsets[p.values] = uint32(at)
+	p.data, p.offsets = body[:at], s.offsets
+	return nil
+}
+
+// largest is the largest of the codes as an unsigned number, 0 of none.
+func largest(codes []int32) uint32 {
+	var a, b, c, d uint32
+	for len(codes) >= 4 {
+		a, b, c, d = max(a, uint32(codes[0])), max(b, uint32(codes[1])), max(c, uint32(codes[2])), max(d, uint32(codes[3]))
+		codes = codes[4:]
+	}
+	for _, x := range codes {
+		a = max(a, uint32(x))
+	}
+	return max(a, b, c, d)
+}
