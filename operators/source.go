@@ -65,3 +65,16 @@ type Output struct {
 	Field arrow.Field
 	Input bool // passes through from the input
 }
+
+// InputsOf are the paths of the files whose rows output i of n outputs of a source holds, as far as the source names them.
+func InputsOf(src Source, i, n int) []string {
+	named, ok := src.(interface{ Inputs() []string })
+	if !ok {
+		return nil
+	}
+	inputs := named.Inputs()
+	if n > 1 && n == len(inputs) {
+		return inputs[i : i+1]
+	}
+	return inputs
+}

@@ -60,9 +60,10 @@ type AttackRow struct {
 // asked are those for which IsSpec is true.
 func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error) {
 	o = o.withDefaults()
-	if err := s.check(); err != nil {
+	if err := s.check(o); err != nil {
 		return nil, err
 	}
+	o.sweep(s.Out, s.Model.ModelOut)
 	spec, policies := *s.Sample, policiesOf(*s.Sample.Key)
 	var population *contingency.Table
 	if s.Population != nil {
@@ -111,7 +112,7 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 	if s.Out == "" {
 		return out, nil
 	}
-	return out, writeRecord(ctx, s.Out, attackTable{out}, o)
+	return out, writeRecord(ctx, s.Out, attackTable{out}, o, slices.Concat(s.Sample.Source.Path, s.Population))
 }
 
 // sample counts the sample, and fits the model unless there is none.
@@ -139,7 +140,12 @@ func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *coun
 	if j.chain, err = j.bind(true, slices.Insert(list, len(list)-1, operators.Operator(count))...); err != nil {
 		return nil, inRole("sample", err)
 	}
-	models, err := openModels(&fitted)
+	tidy, err := makeFolders(modelsOut(&fitted))
+	if err != nil {
+		return nil, err
+	}
+	defer tidy()
+	models, err := openModels(&fitted, j.source.Inputs())
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +168,7 @@ func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *coun
 }
 
 // check finds what is wrong before anything is read.
-func (s *AttackSpec) check() error {
+func (s *AttackSpec) check(o Options) error {
 	if s.Sample.Key == nil {
 		return wrong(errors.New("an attack needs key variables"))
 	}
@@ -188,29 +194,26 @@ func (s *AttackSpec) check() error {
 	if s.Frequency < 0 {
 		return wrong(fmt.Errorf("the frequency of strategies 6 and 7 is %d; it must be at least 1", s.Frequency))
 	}
-	return s.checkOut()
+	return s.checkOut(o)
 }
 
-// checkOut finds an output that cannot be written.
-func (s *AttackSpec) checkOut() error {
+// checkOut finds outputs that cannot be written.
+func (s *AttackSpec) checkOut(o Options) error {
+	read, err := readings("the input", s.Sample.Source.Path, s.Population)
+	if err != nil {
+		return err
+	}
+	model := &schemas.Spec{Operators: []schemas.Operator{{MC3: &s.Model}}}
+	read = slices.Concat(read, readBesides(model), o.Reads)
+	writes := modelsOut(model)
 	if s.Out == "" {
-		return nil
+		return checkPaths(read, writes)
 	}
-	all := &inputs{}
-	for _, list := range [][]string{s.Sample.Source.Path, s.Population} {
-		if list == nil || slices.Equal(list, []string{"-"}) {
-			continue
-		}
-		in, err := resolve(schemas.Source{Path: list})
-		if err != nil {
-			return err
-		}
-		all.paths = append(all.paths, in.paths...)
+	writes = append(writes, s.Out)
+	if err := knownKind(s.Out); err != nil {
+		return err
 	}
-	if s.Model.ModelOut != "" && samePath(s.Model.ModelOut, s.Out) {
-		return wrong(fmt.Errorf("the figures and the model would both be written to %s", s.Out))
-	}
-	return writableRecord(s.Out, all)
+	return checkPaths(read, writes)
 }
 
 // attack tries all strategies; classes are nil if the population is not known, expects is nil if no model was fitted.

@@ -51,9 +51,10 @@ type BoundsOutcome struct {
 // have. Errors about what was asked are those for which IsSpec is true; tables that contradict each other are an error.
 func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error) {
 	o = o.withDefaults()
-	if err := s.check(); err != nil {
+	if err := s.check(o.Reads); err != nil {
 		return nil, err
 	}
+	o.sweep(s.Out)
 	kernel, err := operators.Kernel(&s.Scheme)
 	if err != nil {
 		return nil, wrong(err)
@@ -103,11 +104,11 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 		out.Width += float64(b.High[i] - low)
 	}
 	out.Width /= float64(out.Cells - out.Unbounded) // NaN where none is bounded
-	return out, writeRecord(ctx, s.Out, &boundedCells{tables, r, b}, o)
+	return out, writeRecord(ctx, s.Out, &boundedCells{tables, r, b}, o, slices.Concat(s.Tables, s.Exact))
 }
 
 // check finds what is wrong before anything is read.
-func (s *BoundsSpec) check() error {
+func (s *BoundsSpec) check(read []Reading) error {
 	spec := &schemas.Spec{Source: schemas.Source{Path: slices.Concat(s.Tables, s.Exact)}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
 		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: s.Out}}}}
 	if err := spec.Validate(); err != nil {
@@ -132,7 +133,10 @@ func (s *BoundsSpec) check() error {
 	if err := all.check("any"); err != nil {
 		return err
 	}
-	return writableRecord(s.Out, all)
+	if err := knownKind(s.Out); err != nil {
+		return err
+	}
+	return checkPaths(append(all.readings("the input"), read...), []string{s.Out})
 }
 
 func (s *BoundsSpec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*bounds.Bounds, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -22,11 +23,11 @@ type companions struct {
 }
 
 // readBesides are the files that operators name to be read: what each is, and its path.
-func readBesides(s *schemas.Spec) [][2]string {
-	var list [][2]string
+func readBesides(s *schemas.Spec) []Reading {
+	var list []Reading
 	add := func(what, path string) {
 		if path != "" {
-			list = append(list, [2]string{what, path})
+			list = append(list, Reading{what, path})
 		}
 	}
 	for _, o := range s.Operators {
@@ -61,14 +62,14 @@ func readBeside(ctx context.Context, s *schemas.Spec, o Options) (*companions, e
 	}
 	for _, op := range s.Operators {
 		if op.Tabulate != nil && op.Tabulate.Perturb != nil {
-			if err := b.secret(op.Tabulate.Perturb.Secret); err != nil {
+			if err := b.secret(op.Tabulate.Perturb.Secret, o); err != nil {
 				return nil, err
 			}
 		}
 		if op.SAP == nil {
 			continue
 		}
-		if err := b.secret(op.SAP.Release.Secret); err != nil {
+		if err := b.secret(op.SAP.Release.Secret, o); err != nil {
 			return nil, err
 		}
 		if path := op.SAP.Release.Published; path != "" {
@@ -84,13 +85,20 @@ func readBeside(ctx context.Context, s *schemas.Spec, o Options) (*companions, e
 	return b, nil
 }
 
-func (b *companions) secret(path string) error {
+// largestSecret is the most bytes that a secret has.
+const largestSecret = 1 << 20
+
+// secret reads a secret. Whoever can read it can undo what it hides, so it must be its owner's alone.
+func (b *companions) secret(path string, o Options) error {
 	if path == "" || b.secrets[path] != nil {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := ReadRegular(path, largestSecret)
 	if err != nil {
-		return wrong(fmt.Errorf("the secret %s cannot be read: %w", path, pathReason(err)))
+		return wrong(fmt.Errorf("the secret %s cannot be read: %w", path, err))
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && !o.InsecureSecret {
+		return wrong(fmt.Errorf("the secret %s can be read or written by others than its owner (mode %04o): chmod 600 it, or say --insecure-secret", path, info.Mode().Perm()))
 	}
 	if len(text) < 16 {
 		return wrong(fmt.Errorf("the secret %s has %d bytes; it must have at least 16, so that nobody can guess it", path, len(text)))
@@ -132,10 +140,10 @@ func tablesOut(s *schemas.Spec) map[string]string {
 // A tableFiles are the files of tables of a run, by the prefix of the operator.
 type tableFiles map[string]*atomicfile.File
 
-func openTables(s *schemas.Spec) (tableFiles, error) {
+func openTables(s *schemas.Spec, inputs []string) (tableFiles, error) {
 	files := tableFiles{}
 	for prefix, path := range tablesOut(s) {
-		f, err := atomicfile.Create(path)
+		f, err := atomicfile.CreateNamed(path, inputs...)
 		if err != nil {
 			files.Abort()
 			return nil, err
@@ -161,7 +169,7 @@ func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) (
 			continue
 		}
 		// The file of the format takes the place of the one that keeps the name.
-		if err := writeRecordAs(ctx, f.Name(), kindOf(f.Path()), op.Tables, o); err != nil {
+		if err := writeRecordAs(ctx, f.Name(), kindOf(f.Path()), op.Tables, o, nil); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", f.Path(), err)
 		}
 		written = append(written, f)
@@ -169,12 +177,17 @@ func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) (
 	return written, nil
 }
 
-// writeRecord writes what an operator made to a file of its own, whose name tells its kind.
-func writeRecord(ctx context.Context, path string, made operators.Tabled, o Options) error {
-	return writeRecordAs(ctx, path, kindOf(path), made, o)
+// writeRecord writes what an operator made of inputs to a file of its own, whose name tells its kind.
+func writeRecord(ctx context.Context, path string, made operators.Tabled, o Options, inputs []string) error {
+	tidy, err := makeFolders([]string{path})
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	return writeRecordAs(ctx, path, kindOf(path), made, o, inputs)
 }
 
-func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled, o Options) error {
+func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled, o Options, inputs []string) error {
 	record := made.Tables(memory.DefaultAllocator)
 	defer record.Release()
 	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
@@ -187,7 +200,7 @@ func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled
 		return err
 	}
 	defer source.Release()
-	sink, err := sinkTo(memorySource{source}, &outputs{paths: []string{path}, kind: kind}, &schemas.Spec{}, nil)
+	sink, err := sinkTo(memorySource{source, inputs}, &outputs{paths: []string{path}, kind: kind}, &schemas.Spec{}, nil)
 	if err != nil {
 		return err
 	}
@@ -200,11 +213,14 @@ func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled
 	return err
 }
 
-// memorySource is a source of records that were made here.
-type memorySource struct{ *operators.Records }
+// memorySource is a source of records that were made here of inputs.
+type memorySource struct {
+	*operators.Records
+	inputs []string
+}
 
 // Inputs is a source's.
-func (memorySource) Inputs() []string { return nil }
+func (s memorySource) Inputs() []string { return s.inputs }
 
 // Close is a source's.
 func (memorySource) Close() error { return nil }

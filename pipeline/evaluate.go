@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"microrisk/engine/attack"
@@ -108,8 +109,11 @@ const bytesPerValue = 16
 // households.
 func Evaluate(ctx context.Context, s EvaluateSpec, o Options) (*Evaluation, error) {
 	o = o.withDefaults()
-	if err := s.check(); err != nil {
+	if err := s.check(o.Reads); err != nil {
 		return nil, err
+	}
+	if s.Out != "" {
+		o.sweep(filepath.Join(s.Out, evaluationFile))
 	}
 	scores, err := s.scores()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"microrisk/engine/evaluate"
-	"microrisk/operators/atomicfile"
 	"microrisk/schemas"
 )
 
@@ -39,7 +38,7 @@ type EvaluateSpec struct {
 }
 
 // check finds what is wrong before anything is read.
-func (s *EvaluateSpec) check() error {
+func (s *EvaluateSpec) check(read []Reading) error {
 	switch {
 	case s.Spec.Key == nil:
 		return wrong(errors.New("an evaluation needs key variables"))
@@ -82,7 +81,7 @@ func (s *EvaluateSpec) check() error {
 	if err := s.checkOperators(); err != nil {
 		return err
 	}
-	return s.checkOut()
+	return s.checkOut(read)
 }
 
 // checkOperators refuses operators that cannot be judged.
@@ -109,25 +108,45 @@ func (s *EvaluateSpec) checkOperators() error {
 }
 
 // checkOut finds a folder that cannot be written to.
-func (s *EvaluateSpec) checkOut() error {
+func (s *EvaluateSpec) checkOut(read []Reading) error {
 	if s.Out == "" {
 		return nil
 	}
-	info, err := os.Stat(s.Out)
-	switch {
-	case err == nil && !info.IsDir():
+	if info, err := os.Stat(s.Out); err == nil && !info.IsDir() {
 		return wrong(fmt.Errorf("%s is a file; an evaluation is written to a folder", s.Out))
-	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("cannot write to %s: %w", s.Out, pathReason(err))
-	case err != nil:
-		return nil // it is made when there is something to put into it
 	}
-	probe, err := atomicfile.Create(filepath.Join(s.Out, "evaluation.json")) // before all the work
+	inputs, err := readings("the population", s.Spec.Source.Path)
 	if err != nil {
 		return err
 	}
-	probe.Abort()
-	return nil
+	writes := []string{filepath.Join(s.Out, evaluationFile), filepath.Join(s.Out, plotsFile)}
+	for _, kind := range s.pictureKinds() { // what they are called comes of what they show
+		there, err := filepath.Glob(filepath.Join(globbed(s.Out), "*."+kind))
+		if err != nil {
+			return err
+		}
+		writes = append(writes, there...)
+	}
+	return checkPaths(append(inputs, read...), writes)
+}
+
+// globbed is a path as a part of a pattern that means it.
+func globbed(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+}
+
+// Files of an evaluation besides the pictures.
+const (
+	evaluationFile = "evaluation.json"
+	plotsFile      = "plots.parquet"
+)
+
+// pictureKinds are the kinds of pictures that are drawn.
+func (s *EvaluateSpec) pictureKinds() []string {
+	if s.Pictures == nil {
+		return []string{"svg", "png"}
+	}
+	return s.Pictures
 }
 
 func (s *EvaluateSpec) repetitions() int {

@@ -3,10 +3,8 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,18 +17,12 @@ import (
 )
 
 // write writes the evaluation to its folder: all files, or none.
-func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err error) {
-	_, there := os.Stat(s.Out)
-	if err := os.MkdirAll(s.Out, 0o777); err != nil {
-		return fmt.Errorf("cannot make the folder %s: %w", s.Out, pathReason(err))
+func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) error {
+	tidy, err := makeFolders([]string{filepath.Join(s.Out, evaluationFile)})
+	if err != nil {
+		return err
 	}
-	if errors.Is(there, os.ErrNotExist) {
-		defer func() {
-			if err != nil {
-				_ = os.Remove(s.Out) // only if it is empty
-			}
-		}()
-	}
+	defer tidy()
 	var files []*atomicfile.File
 	defer func() {
 		for _, f := range files {
@@ -39,7 +31,7 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err
 	}()
 	put := func(name string, text []byte) error {
 		path := filepath.Join(s.Out, name)
-		f, err := atomicfile.Create(path)
+		f, err := atomicfile.Create(path, e.Input...)
 		if err != nil {
 			return err
 		}
@@ -53,18 +45,14 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err
 	if err != nil {
 		return err
 	}
-	if err := put("evaluation.json", append(document, '\n')); err != nil {
+	if err := put(evaluationFile, append(document, '\n')); err != nil {
 		return err
-	}
-	kinds := s.Pictures
-	if kinds == nil {
-		kinds = []string{"svg", "png"}
 	}
 	for _, p := range e.pictures() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for _, kind := range kinds {
+		for _, kind := range s.pictureKinds() {
 			draw := p.figure.SVG
 			if kind == "png" {
 				draw = p.figure.PNG
@@ -79,7 +67,7 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) (err
 		}
 	}
 	// The data of the plots have a writer of their own; it comes last but for the others' new names.
-	if err := writeRecord(ctx, filepath.Join(s.Out, "plots.parquet"), plotTable{e}, o); err != nil {
+	if err := writeRecord(ctx, filepath.Join(s.Out, plotsFile), plotTable{e}, o, e.Input); err != nil {
 		return err
 	}
 	return atomicfile.Commit(files...)

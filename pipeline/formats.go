@@ -28,6 +28,9 @@ type verifier interface {
 // A reasoner knows why a column that the input has cannot be read.
 type reasoner interface{ WhyNot(column string) error }
 
+// A warner has something to say of the inputs.
+type warner interface{ Warnings() []string }
+
 // open opens the inputs.
 func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source, error) {
 	switch {

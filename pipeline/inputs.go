@@ -150,6 +150,9 @@ func (in *inputs) addFolder(folder, format string) error {
 			return nil
 		}
 		if kind := kindOf(name); kind != "" && (format == "" || kind == format) {
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+				return fmt.Errorf("cannot read %s: it is not a regular file; take it out of the folder, or name the files", path)
+			}
 			in.paths = append(in.paths, path)
 		}
 		return nil

@@ -106,8 +106,8 @@ func TestDestine(t *testing.T) {
 		"clash within one":       {source: []string{"hive/year=2020/part=1", "other/part=1"}, sink: schemas.Sink{Path: "into/"}, want: "into/year=2020/part=1/a.parquet into/part=1/a.parquet parquet"},
 		"clash all the same":     {source: []string{"deep/part=1", "other/part=1"}, sink: schemas.Sink{Path: "into/"}, want: "deep/part=1/a.parquet and other/part=1/a.parquet would both be written to into/part=1/a.parquet; rename one of them, or write all to one file"},
 		"no clash":               {source: []string{"a.parquet", "other/part=2"}, sink: schemas.Sink{Path: "into/"}, want: "into/a.parquet into/b.parquet parquet"},
-		"no folder":              {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "none/out.parquet"}, want: "cannot write none/out.parquet: the folder none does not exist; create it first"},
-		"file for a folder":      {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "b.parquet/out.parquet"}, want: "cannot write b.parquet/out.parquet: the folder b.parquet does not exist; create it first"},
+		"no folder":              {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "none/out.parquet"}, want: "none/out.parquet parquet"},
+		"file for a folder":      {source: []string{"a.parquet"}, sink: schemas.Sink{Path: "b.parquet/out.parquet"}, want: "cannot write b.parquet/out.parquet: the folder b.parquet is a file"},
 		"summary is the input":   {source: []string{"a.parquet"}, summary: "a.parquet", want: "the output a.parquet is the input a.parquet; give the output another name"},
 		"summary is a folder":    {source: []string{"a.parquet"}, summary: "into", want: "cannot write into: it is a folder"},
 	} {
@@ -123,7 +123,7 @@ func TestDestine(t *testing.T) {
 			}
 			in, err := resolve(schemas.Source{Path: c.source})
 			require.NoError(t, err)
-			out, err := destine(&schemas.Spec{Sink: c.sink, Summary: c.summary}, in)
+			out, err := destine(&schemas.Spec{Sink: c.sink, Summary: c.summary}, in, nil)
 			if err != nil {
 				assert.Equal(t, c.want, err.Error())
 			} else {

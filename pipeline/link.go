@@ -22,9 +22,10 @@ import (
 // of the other are one person. Errors about what was asked are those for which IsSpec is true.
 func Link(ctx context.Context, s LinkSpec, o Options) (*LinkOutcome, error) {
 	o = o.withDefaults()
-	if err := s.check(); err != nil {
+	if err := s.check(o.Reads); err != nil {
 		return nil, err
 	}
+	o.sweep(s.Out, s.Pairs)
 	l := &linking{LinkSpec: s, options: o}
 	defer l.Close()
 	if err := l.open(ctx); err != nil {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -94,7 +93,7 @@ type Unmatched struct {
 }
 
 // check finds what is wrong before anything is read.
-func (s *LinkSpec) check() error {
+func (s *LinkSpec) check(read []Reading) error {
 	switch {
 	case s.Population != nil && s.PopulationSize != 0:
 		return wrong(errors.New("the file of the population says how large it is: leave the population size out"))
@@ -140,28 +139,19 @@ func (s *LinkSpec) check() error {
 	if err := all.check("any"); err != nil {
 		return err
 	}
-	for _, path := range s.Beside {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			all.paths = append(all.paths, real)
-		}
-	}
+	var writes []string
 	for _, path := range []string{s.Out, s.Pairs} {
 		if path == "" {
 			continue
 		}
-		if err := writableRecord(path, all); err != nil {
+		if err := knownKind(path); err != nil {
 			return err
 		}
+		writes = append(writes, path)
 	}
-	if s.Pairs != "" && samePath(s.Pairs, s.Out) {
-		return wrong(fmt.Errorf("the matches and the pairs would both be written to %s", s.Out))
+	read = append(all.readings("the input"), read...)
+	for _, path := range s.Beside {
+		read = append(read, Reading{"the file of recodes", path})
 	}
-	return nil
-}
-
-// samePath tells whether two paths are of one file, which need not be there.
-func samePath(a, b string) bool {
-	x, errA := filepath.Abs(a)
-	y, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && x == y
+	return checkPaths(read, writes)
 }

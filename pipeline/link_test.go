@@ -183,7 +183,7 @@ func TestLinkGuards(t *testing.T) {
 		want   string
 	}{
 		"recodes":         {func(s *LinkSpec) { s.Beside, s.Out = []string{"r.csv"}, "r.csv" }, "r.csv"},
-		"each other":      {func(s *LinkSpec) { s.Pairs = "./links.csv" }, "both be written"},
+		"each other":      {func(s *LinkSpec) { s.Pairs = "./links.csv" }, "are one file"},
 		"totals":          {func(s *LinkSpec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
 		"base alone":      {func(s *LinkSpec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
 		"huge":            {func(s *LinkSpec) { s.PopulationSize = 1<<53 + 1 }, "more than can be computed with"},

@@ -29,14 +29,19 @@ func (l *linking) write(ctx context.Context, out *LinkOutcome) error {
 		}
 	}
 	if l.Out != "" {
-		if err := writeRecord(ctx, l.Out, linkTable{out}, l.options); err != nil {
+		if err := writeRecord(ctx, l.Out, linkTable{out}, l.options, l.files()); err != nil {
 			return err
 		}
 	}
 	if pairs == nil {
 		return nil
 	}
-	return writeRecord(ctx, l.Pairs, pairs, l.options)
+	return writeRecord(ctx, l.Pairs, pairs, l.options, l.files())
+}
+
+// files are all that the link reads.
+func (l *linking) files() []string {
+	return slices.Concat(l.A, l.B, l.Population, l.Tables, l.Exact, l.Sampled)
 }
 
 // bytesPerPair is about what a candidate pair takes until it is written.

@@ -18,9 +18,9 @@ func readModels(s *schemas.Spec) (map[string]*schemas.Model, error) {
 			continue
 		}
 		path := o.MC3.ModelIn
-		text, err := os.ReadFile(path)
+		text, err := ReadRegular(path, largestModel)
 		if err != nil {
-			return nil, wrong(fmt.Errorf("the model %s cannot be read: %w", path, pathReason(err)))
+			return nil, wrong(fmt.Errorf("the model %s cannot be read: %w", path, err))
 		}
 		if models[path], err = schemas.DecodeModel(path, text); err != nil {
 			return nil, wrong(err)
@@ -28,6 +28,9 @@ func readModels(s *schemas.Spec) (map[string]*schemas.Model, error) {
 	}
 	return models, nil
 }
+
+// largestModel is the most bytes that a saved model has.
+const largestModel = 64 << 20
 
 // modelsOut are the files that models are saved to.
 func modelsOut(s *schemas.Spec) []string {
@@ -43,7 +46,7 @@ func modelsOut(s *schemas.Spec) []string {
 // A modelFiles are the files of fitted models, by the prefix of the operator.
 type modelFiles map[string]*atomicfile.File
 
-func openModels(s *schemas.Spec) (modelFiles, error) {
+func openModels(s *schemas.Spec, inputs []string) (modelFiles, error) {
 	files := modelFiles{}
 	for _, o := range s.Operators {
 		if o.MC3 == nil || o.MC3.ModelOut == "" {
@@ -53,7 +56,7 @@ func openModels(s *schemas.Spec) (modelFiles, error) {
 			files.Abort()
 			return nil, err
 		}
-		f, err := atomicfile.Create(o.MC3.ModelOut)
+		f, err := atomicfile.Create(o.MC3.ModelOut, inputs...)
 		if err != nil {
 			files.Abort()
 			return nil, err
@@ -65,6 +68,9 @@ func openModels(s *schemas.Spec) (modelFiles, error) {
 
 // replaceable refuses to put a model in place of a file that is none.
 func replaceable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil // it is told when it is written
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil // there is none, or what else is wrong is told when it is written

@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,11 +16,11 @@ type outputs struct {
 	paths   []string
 	kind    string
 	stdout  bool
-	folders []string // to be made for them, the outer ones first
+	written []string // all files that are written: those, and what goes beside them
 }
 
 // destine finds out where the rows of the inputs go, and that they can go there, before any work is done.
-func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
+func destine(s *schemas.Spec, in *inputs, read []Reading) (*outputs, error) {
 	out := &outputs{kind: s.Sink.Format}
 	switch s.Sink.Path {
 	case "":
@@ -48,10 +46,8 @@ func destine(s *schemas.Spec, in *inputs) (*outputs, error) {
 		}
 		written = append(written, path)
 	}
-	if err := writable(written, in, out.folders); err != nil {
-		return nil, err
-	}
-	return out, spared(written, readBesides(s))
+	out.written = written
+	return out, checkPaths(slices.Concat(in.readings("the input"), readBesides(s), read), written)
 }
 
 // files names the output files, by a folder for one output an input, or by a file.
@@ -100,7 +96,6 @@ func (out *outputs) inFolder(folder string, in *inputs) error {
 		name := names[i]
 		if clash {
 			name = filepath.Join(partitionOf(p), name)
-			out.makeFolders(folder, filepath.Dir(name))
 		}
 		if other, clash := from[name]; clash {
 			return wrong(fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, filepath.Join(folder, name)))
@@ -111,17 +106,6 @@ func (out *outputs) inFolder(folder string, in *inputs) error {
 	return nil
 }
 
-// makeFolders notes the folders on a way within a folder.
-func (out *outputs) makeFolders(folder, way string) {
-	if way == "." {
-		return
-	}
-	out.makeFolders(folder, filepath.Dir(way))
-	if f := filepath.Join(folder, way); !slices.Contains(out.folders, f) {
-		out.folders = append(out.folders, f)
-	}
-}
-
 // partitionOf has the folders named NAME=value that a file is in, "" for none.
 func partitionOf(path string) string {
 	way := ""
@@ -129,103 +113,4 @@ func partitionOf(path string) string {
 		way = filepath.Join(filepath.Base(dir), way)
 	}
 	return way
-}
-
-// prepare makes the folders of the outputs. What it gives removes those that it made and nothing was put into.
-func (out *outputs) prepare() (tidy func(), err error) {
-	var made []string
-	tidy = func() {
-		for _, f := range slices.Backward(made) {
-			_ = os.Remove(f) // one with an output in it stays
-		}
-	}
-	for _, f := range out.folders {
-		if err := os.Mkdir(f, 0o777); err == nil {
-			made = append(made, f)
-		} else if !errors.Is(err, fs.ErrExist) {
-			tidy()
-			return nil, fmt.Errorf("cannot make the folder %s: %w", f, pathReason(err))
-		}
-	}
-	return tidy, nil
-}
-
-// resolved is a path by which two spellings of one place are the same: links of its folder are followed.
-func resolved(p string) string {
-	dir, err := filepath.EvalSymlinks(filepath.Dir(p))
-	if err != nil {
-		dir = filepath.Dir(p)
-	}
-	if whole, err := filepath.Abs(filepath.Join(dir, filepath.Base(p))); err == nil {
-		return whole
-	}
-	return p
-}
-
-// spared refuses to write over a file that is read beside the inputs, by what it is.
-func spared(paths []string, beside [][2]string) error {
-	for _, p := range paths {
-		info, err := os.Stat(p)
-		if err != nil {
-			continue
-		}
-		for _, b := range beside {
-			if read, err := os.Stat(b[1]); err == nil && os.SameFile(info, read) {
-				return wrong(fmt.Errorf("the output %s is %s %s; give the output another name", p, b[0], b[1]))
-			}
-		}
-	}
-	return nil
-}
-
-// writable refuses to write over an input, and in folders where nothing can be written. Some folders will be made later.
-func writable(paths []string, in *inputs, later []string) error {
-	read := make([]os.FileInfo, len(in.paths))
-	for i, p := range in.paths {
-		if info, err := os.Stat(p); err == nil && !in.stdin {
-			read[i] = info
-		}
-	}
-	tried := map[string]bool{}
-	named := map[string]string{}
-	for _, p := range paths {
-		info, err := os.Stat(p)
-		switch {
-		case err == nil && info.IsDir():
-			return wrong(fmt.Errorf("cannot write %s: it is a folder", p))
-		case err == nil && !info.Mode().IsRegular():
-			return wrong(fmt.Errorf("cannot write %s: it is not a regular file; a stream goes to standard output: -", p))
-		}
-		place := resolved(p)
-		if other, twice := named[place]; twice {
-			return wrong(fmt.Errorf("%s and %s are one file; give the summary and each output a name of its own", other, p))
-		}
-		named[place] = p
-		for i, r := range read {
-			if err == nil && r != nil && os.SameFile(info, r) {
-				return wrong(fmt.Errorf("the output %s is the input %s; give the output another name", p, in.paths[i]))
-			}
-		}
-		dir := filepath.Dir(p)
-		for slices.Contains(later, dir) {
-			if _, err := os.Stat(dir); err == nil {
-				break
-			}
-			dir = filepath.Dir(dir)
-		}
-		if tried[dir] {
-			continue
-		}
-		tried[dir] = true
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("cannot write %s: the folder %s does not exist; create it first", p, dir)
-		}
-		probe, err := os.CreateTemp(dir, ".microrisk-*")
-		if err != nil {
-			return fmt.Errorf("cannot write in the folder %s: %w", dir, pathReason(err))
-		}
-		probe.Close()
-		os.Remove(probe.Name())
-	}
-	return nil
 }

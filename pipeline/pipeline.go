@@ -37,7 +37,11 @@ type Options struct {
 	Seed    uint64 // 0: DefaultSeed
 	Batch   int    // rows a batch; 0: the reader's choice
 	Verify  bool   // decode every page of every column before any work
-	Logger  *slog.Logger
+	// InsecureSecret takes secrets that others than their owner can read.
+	InsecureSecret bool
+	// Reads are files that were read to say what is to be done: a spec, recodes. No output takes their place.
+	Reads  []Reading
+	Logger *slog.Logger
 	// Progress is called from several goroutines: rows of a scan, or the unit of a search.
 	Progress func(stage string, done, total int64)
 	Stdin    io.Reader // for the source "-"
@@ -95,10 +99,11 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer j.source.Close()
+	j.options.sweep(j.outputs.written...)
 	if err := j.verify(ctx); err != nil {
 		return nil, err
 	}
-	tidy, err := j.outputs.prepare()
+	tidy, err := makeFolders(j.outputs.written)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +120,12 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer summary.Abort()
-	models, err := openModels(spec)
+	models, err := openModels(spec, j.source.Inputs())
 	if err != nil {
 		return nil, err
 	}
 	defer models.Abort()
-	tables, err := openTables(spec)
+	tables, err := openTables(spec, j.source.Inputs())
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +187,7 @@ func openJob(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	if j.inputs, err = resolve(spec.Source); err != nil {
 		return nil, err
 	}
-	if j.outputs, err = destine(spec, j.inputs); err != nil {
+	if j.outputs, err = destine(spec, j.inputs, j.options.Reads); err != nil {
 		return nil, err
 	}
 	if dir := j.options.TempDir; dir != "" {
@@ -302,7 +307,7 @@ func (j *job) openSummary() (summaryFile, error) {
 	case "-":
 		return summaryFile{to: j.options.Stdout}, nil
 	}
-	f, err := atomicfile.Create(j.spec.Summary)
+	f, err := atomicfile.Create(j.spec.Summary, j.source.Inputs()...)
 	if err != nil {
 		return summaryFile{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"microrisk/engine/program"
+	"microrisk/engine/scratch"
 )
 
 // Solvers of Bounds.
@@ -47,7 +48,7 @@ type processSolver struct {
 
 // Solve is a program.Solver's. The files are gone when it returns.
 func (s *processSolver) Solve(ctx context.Context, m *program.Model) (*program.Solution, error) {
-	dir, err := os.MkdirTemp(s.tempDir, "microrisk-") // mode 0700
+	dir, err := scratch.Folder(s.tempDir) // mode 0700
 	if err != nil {
 		return nil, err
 	}

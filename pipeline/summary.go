@@ -36,6 +36,9 @@ func (j *job) summarize(r *operators.Report) *schemas.Summary {
 // warnings are what can be said before any row is read.
 func (j *job) warnings() []string {
 	var list []string
+	if w, ok := j.source.(warner); ok {
+		list = append(list, w.Warnings()...)
+	}
 	if w := j.inputs.partitionWarning(); w != "" {
 		list = append(list, w)
 	}

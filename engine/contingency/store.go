@@ -8,18 +8,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"microrisk/engine/scratch"
 )
 
-// A Store keeps on disk what does not fit in memory: one folder of its own, made when it is first written to. Where the system
-// lets go of the name of an open file, files have none and the folder is gone again at once, so that nothing is left even after
-// a kill. A store may be used by several goroutines at once.
+// A Store keeps on disk what does not fit in memory, in files without a name where the system has them, so that nothing is left even
+// after a kill. A store may be used by several goroutines at once.
 type Store struct {
 	dir   string
 	bytes atomic.Int64
 	open  func() (randomFile, error) // instead of a file of the system's, in tests
 
 	mu     sync.Mutex
-	folder string // what of it still has a name
 	files  []*tempFile
 	closed bool
 }
@@ -30,7 +30,7 @@ type randomFile interface {
 	io.Closer
 }
 
-// NewStore returns a store with its folder in dir ("" for the system's folder of temporary files). Nothing is written yet.
+// NewStore returns a store with its files in dir ("" for the system's folder of temporary files). Nothing is written yet.
 func NewStore(dir string) *Store {
 	if dir == "" {
 		dir = os.TempDir()
@@ -41,7 +41,7 @@ func NewStore(dir string) *Store {
 // Bytes is the number of bytes written so far. Safe for concurrent use.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }
 
-// Close removes the folder and all in it. Counters and tables with data in the store must not be used after it. The second
+// Close removes the files. Counters and tables with data in the store must not be used after it. The second
 // call does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -49,16 +49,11 @@ func (s *Store) Close() error {
 	s.closed = true
 	var first error
 	for _, f := range s.files {
-		if err := f.file.Close(); err != nil && first == nil {
+		if err := f.close(); err != nil && first == nil {
 			first = err
 		}
 	}
-	if s.folder != "" {
-		if err := os.RemoveAll(s.folder); err != nil && first == nil {
-			first = err
-		}
-	}
-	s.files, s.folder = nil, ""
+	s.files = nil
 	return s.wrap("removing", "from", first)
 }
 
@@ -111,23 +106,22 @@ func (s *Store) create() (*tempFile, error) {
 }
 
 func (s *Store) openFile() (f *os.File, name string, err error) {
-	if s.folder == "" {
-		folder, err := os.MkdirTemp(s.dir, "microrisk-*")
-		if err != nil {
-			return nil, "", err
-		}
-		s.folder = folder
-	}
-	if f, err = os.CreateTemp(s.folder, "classes-*"); err != nil {
+	if f, name, err = scratch.Open(s.dir); err != nil {
 		return nil, "", err
 	}
-	if os.Remove(f.Name()) != nil {
-		return f, f.Name(), nil
+	if name != "" && os.Remove(name) == nil { // where the system lets go of the name of an open file
+		name = ""
 	}
-	if os.Remove(s.folder) == nil {
-		s.folder = ""
+	return f, name, nil
+}
+
+// close closes a file, which is gone then.
+func (f *tempFile) close() error {
+	err := f.file.Close()
+	if f.name != "" {
+		err = errors.Join(err, os.Remove(f.name))
 	}
-	return f, "", nil
+	return err
 }
 
 // drop closes and removes a file before the store is closed.
@@ -139,11 +133,7 @@ func (f *tempFile) drop() error {
 		return nil
 	}
 	f.store.files = slices.Delete(f.store.files, i, i+1)
-	err := f.file.Close()
-	if f.name != "" {
-		err = errors.Join(err, os.Remove(f.name))
-	}
-	return f.store.wrap("removing", "from", err)
+	return f.store.wrap("removing", "from", f.close())
 }
 
 // bytesOf is the memory of words, without a copy.

@@ -187,8 +187,15 @@ func TestBrokenInputs(t *testing.T) {
 	for _, o := range [][]ipc.Option{nil, {ipc.WithZstd()}} {
 		breakStream(t, stream(t, records(t), true, o...))
 	}
-	_, err := NewStreamSource(t.Context(), bytes.NewReader(stream(t, records(t), false)), StreamOptions{})
-	require.ErrorContains(t, err, "no end marker after 6 rows")
+	open, err := NewStreamSource(t.Context(), bytes.NewReader(stream(t, records(t), false)), StreamOptions{})
+	require.NoError(t, err)
+	require.Len(t, open.Warnings(), 1)
+	require.Contains(t, open.Warnings()[0], "after 6 rows without an end marker")
+	require.NoError(t, open.Close())
+	_, err = NewStreamSource(t.Context(), bytes.NewReader(append(stream(t, records(t), true), 0)), StreamOptions{})
+	require.ErrorContains(t, err, "bytes follow the end marker")
+	_, err = NewStreamSource(t.Context(), bytes.NewReader(make([]byte, 1<<20)), StreamOptions{})
+	require.Error(t, err)
 	_, err = NewStreamSource(t.Context(), strings.NewReader(""), StreamOptions{})
 	require.ErrorContains(t, err, "standard input is empty")
 	_, err = NewStreamSource(t.Context(), strings.NewReader("PAR1xxxx"), StreamOptions{})

@@ -121,29 +121,6 @@ func checkCompressed(r io.ReaderAt, body int64, buffers []span) error {
 	return nil
 }
 
-// scanStream checks the metadata of all messages of a stream, and tells its number of rows and whether it has its end marker.
-func scanStream(r io.ReaderAt, size int64) (rows int64, ended bool, err error) {
-	for offset := int64(0); ; {
-		m, next, err := messageAt(r, offset, size)
-		switch {
-		case err == io.EOF:
-			if offset != size {
-				return rows, false, errors.New("it ends within a message")
-			}
-			return rows, false, nil
-		case err != nil:
-			return rows, false, err
-		case m.kind == 0 && next < size:
-			return rows, false, fmt.Errorf("%d bytes follow its end marker: streams cannot be put one after the other", size-next)
-		case m.kind == 0:
-			return rows, true, nil
-		case offset == 0 && m.kind != schemaMessage:
-			return rows, false, errors.New("its first message is not a schema")
-		}
-		rows, offset = rows+m.rows, next
-	}
-}
-
 // scanFile checks the metadata of a file: its footer, and the messages that it names. It tells the number of rows of each record
 // batch.
 func scanFile(r io.ReaderAt, size int64) (rows []int64, err error) {

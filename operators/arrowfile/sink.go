@@ -45,8 +45,8 @@ func NewSink(src operators.Source, outputs []string) (*Sink, error) {
 			return nil, err
 		}
 	}
-	for _, path := range outputs {
-		f, err := atomicfile.Create(path)
+	for i, path := range outputs {
+		f, err := atomicfile.Create(path, operators.InputsOf(src, i, len(outputs))...)
 		if err != nil {
 			s.Abort()
 			return nil, err

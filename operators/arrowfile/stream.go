@@ -1,11 +1,14 @@
 package arrowfile
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -24,13 +27,14 @@ type StreamOptions struct {
 
 // A StreamSource is an Arrow IPC stream that was read once and kept. It is one part.
 type StreamSource struct {
-	spool  *spool
-	schema *arrow.Schema
-	rows   int64
+	spool    *spool
+	schema   *arrow.Schema
+	rows     int64
+	warnings []string
 }
 
-// NewStreamSource reads a stream to its end. A stream without an end marker is an error, since that is how a writer that failed
-// leaves it.
+// NewStreamSource reads a stream to its end. The end marker is optional in the format, and a stream without one is taken at the end of
+// a message, with a warning, since a writer that failed leaves it so too.
 func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *StreamSource, err error) {
 	s := &StreamSource{spool: &spool{limit: o.Memory, dir: o.TempDir}}
 	defer func() {
@@ -41,27 +45,105 @@ func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *Stre
 	if s.spool.dir == "" {
 		s.spool.dir = os.TempDir()
 	}
-	if _, err := io.Copy(s.spool, &interruptible{ctx, r}); err != nil {
+	in := bufio.NewReaderSize(&interruptible{ctx, r}, 1<<16)
+	if err := kindOf(in); err != nil {
 		return nil, err
 	}
-	if s.spool.size == 0 {
-		return nil, errors.New("standard input is empty: an Arrow IPC stream was expected")
-	}
-	if err := s.kind(); err != nil {
-		return nil, err
-	}
-	rows, ended, err := scanStream(s.spool.reader(), s.spool.size)
+	ended, err := s.keep(in)
 	if err != nil {
-		return nil, fmt.Errorf("standard input is no Arrow IPC stream, or a broken one: %w (a CSV or Parquet file is given by its name)", err)
+		return nil, err
 	}
-	s.rows = rows
 	if err := s.readSchema(); err != nil {
 		return nil, err
 	}
 	if !ended {
-		return nil, fmt.Errorf("the Arrow stream on standard input has no end marker after %d rows: its writer failed, or did not close it", rows)
+		s.warnings = append(s.warnings, fmt.Sprintf("the Arrow stream on standard input ends after %d rows without an end marker: it was taken as whole, but a writer that failed leaves it so too", s.rows))
 	}
 	return s, nil
+}
+
+// Warnings are what should be known of the stream.
+func (s *StreamSource) Warnings() []string { return s.warnings }
+
+// keep reads the stream to its end, message by message, so that what is none is found before much of it is kept. It tells whether there
+// is an end marker.
+func (s *StreamSource) keep(in *bufio.Reader) (ended bool, err error) {
+	for {
+		m, err := s.keepMessage(in)
+		var own *keepError
+		switch {
+		case err == io.EOF:
+			return false, nil
+		case errors.As(err, &own):
+			return false, own.error
+		case err != nil:
+			return false, fmt.Errorf("standard input is no Arrow IPC stream, or a broken one: %w (a CSV or Parquet file is given by its name)", err)
+		case m.kind == 0:
+			if _, err := in.Peek(1); err != io.EOF {
+				return false, errors.New("bytes follow the end marker of the Arrow stream on standard input: streams cannot be put one after the other")
+			}
+			return true, nil
+		}
+		s.rows += m.rows
+	}
+}
+
+// A keepError is about reading standard input or keeping it, not about what it has.
+type keepError struct{ error }
+
+// keepMessage reads a message. The end marker has kind 0; an end without a marker is io.EOF.
+func (s *StreamSource) keepMessage(in *bufio.Reader) (m message, err error) {
+	start := s.spool.size
+	if head, err := in.Peek(4); err != nil && err != io.EOF {
+		return m, &keepError{err}
+	} else if len(head) == 0 {
+		return m, io.EOF
+	} else if len(head) < 4 {
+		return m, errors.New("it ends within a message")
+	}
+	head, _ := in.Peek(8)
+	length, prefix := int64(int32(binary.LittleEndian.Uint32(head))), int64(4)
+	if length == -1 { // the marker of messages since version 0.15
+		if prefix = 8; len(head) < 8 {
+			return m, errors.New("it ends within a message")
+		}
+		length = int64(int32(binary.LittleEndian.Uint32(head[4:])))
+	}
+	if length < 0 || length > largestMetadata {
+		return m, fmt.Errorf("a message at byte %d says that its metadata has %d bytes", start, length)
+	}
+	if err := s.copy(in, prefix+length); err != nil || length == 0 {
+		return m, err
+	}
+	metadata := make([]byte, length)
+	if _, err := s.spool.reader().ReadAt(metadata, start+prefix); err != nil {
+		return m, &keepError{err}
+	}
+	if m, err = readMessage(metadata, math.MaxInt64); err != nil {
+		return m, fmt.Errorf("the message at byte %d: %w", start, err)
+	}
+	if start == 0 && m.kind != schemaMessage {
+		return m, errors.New("its first message is not a schema")
+	}
+	if err := s.copy(in, m.body); err != nil {
+		return m, err
+	}
+	if err := checkCompressed(s.spool.reader(), start+prefix+length, m.compressed); err != nil {
+		return m, fmt.Errorf("the message at byte %d: %w", start, err)
+	}
+	return m, nil
+}
+
+// copy keeps n bytes.
+func (s *StreamSource) copy(in io.Reader, n int64) error {
+	got, err := io.CopyN(s.spool, in, n)
+	switch {
+	case err == io.EOF:
+		return fmt.Errorf("a message of %d bytes ends after %d", n, got)
+	case err != nil:
+		return &keepError{err}
+	}
+	return nil
 }
 
 // interruptible stops reading between two reads.
@@ -77,11 +159,14 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return i.r.Read(p)
 }
 
-// kind finds other kinds of data on standard input.
-func (s *StreamSource) kind() error {
-	head := make([]byte, 6)
-	n, _ := io.ReadFull(s.spool.reader(), head)
-	switch head = head[:n]; {
+// kindOf finds that there is nothing on standard input, or data of another kind.
+func kindOf(in *bufio.Reader) error {
+	head, err := in.Peek(6)
+	switch {
+	case err != nil && err != io.EOF:
+		return err
+	case len(head) == 0:
+		return errors.New("standard input is empty: an Arrow IPC stream was expected")
 	case bytes.HasPrefix(head, []byte("ARROW1")):
 		return errors.New("standard input has an Arrow IPC file: only a stream can be piped, give the file by its name")
 	case bytes.HasPrefix(head, []byte("PAR1")):

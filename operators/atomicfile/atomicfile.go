@@ -1,5 +1,5 @@
-// Package atomicfile writes files that appear whole or not at all: each is written under another name beside its place and
-// renamed when it is complete.
+// Package atomicfile writes files that appear whole or not at all: each is written without a name, or under a hidden one, beside its
+// place, and takes its place when it is complete. Until then only this user can read it.
 package atomicfile
 
 import (
@@ -8,40 +8,96 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"microrisk/engine/scratch"
 )
 
 // A File is being written.
 type File struct {
 	*os.File
-	path string
-	done bool
+	path   string // as it was asked for
+	target string // with links followed
+	temp   string // "" while the file has no name
+	mode   fs.FileMode
+	done   bool
 }
 
-// Create starts a file that will be at path. The folder must exist; a folder at path is an error.
-func Create(path string) (*File, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return nil, fmt.Errorf("cannot write %s: it is a folder", path)
+// Create starts a file that will be at path; if that is a link, where the link leads. The folder must exist; a folder at path is an
+// error. The file will have the mode of the one that it replaces; a new one can be read by no more than those who can read all of
+// the inputs, files that its contents come from.
+func Create(path string, inputs ...string) (*File, error) { return create(path, inputs, scratch.Open) }
+
+// CreateNamed is Create for a file that others put another in the place of, by its Name, before it is committed.
+func CreateNamed(path string, inputs ...string) (*File, error) {
+	return create(path, inputs, scratch.Named)
+}
+
+func create(path string, inputs []string, open func(folder string) (*os.File, string, error)) (*File, error) {
+	target, err := Target(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
+	}
+	f := &File{path: path, target: target}
+	dir := filepath.Dir(target)
+	if f.mode, err = modeOf(target, inputs); err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", path, placeReason(err, dir))
+	}
+	if f.File, f.temp, err = open(dir); err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", path, placeReason(err, dir))
+	}
+	return f, nil
+}
+
+// modeOf is the mode that a file will have.
+func modeOf(target string, inputs []string) (fs.FileMode, error) {
+	info, err := os.Stat(target)
+	switch {
+	case err == nil && info.IsDir():
+		return 0, errors.New("it is a folder")
+	case err == nil && !info.Mode().IsRegular():
+		return 0, errors.New("it is not a regular file")
+	case err == nil:
+		return info.Mode().Perm(), nil
+	}
+	mode, err := scratch.DefaultMode(filepath.Dir(target))
+	if err != nil {
+		return 0, err
+	}
+	for _, in := range inputs {
+		if info, err := os.Stat(in); err == nil && info.Mode().IsRegular() {
+			mode &= info.Mode().Perm() | 0o600
 		}
-		return nil, fmt.Errorf("cannot write %s: it is not a regular file", path)
 	}
-	dir, name := filepath.Split(path)
-	if dir == "" {
-		dir = "."
-	}
-	for i := 0; ; i++ {
-		temp := filepath.Join(dir, fmt.Sprintf(".%s.partial-%d-%d", name, os.Getpid(), i))
-		f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		switch {
-		case err == nil:
-			return &File{File: f, path: path}, nil
-		case errors.Is(err, fs.ErrExist) && i < 1000:
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("cannot write %s: the folder %s does not exist", path, dir)
-		default:
-			return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
+	return mode, nil
+}
+
+// mostLinks is how many links a path may lead through.
+const mostLinks = 40
+
+// Target is where a file at path will be: links are followed, the last one even if nothing is there.
+func Target(path string) (string, error) {
+	for range mostLinks {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real, nil
 		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link: what is wrong with it is told when it is opened
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
 	}
+	return "", errors.New("it leads through too many links")
+}
+
+// placeReason says what is wrong with the folder of a file.
+func placeReason(err error, dir string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s does not exist", dir)
+	}
+	return reason(err)
 }
 
 // Write is an os.File's; its errors do not have the temporary name.
@@ -63,7 +119,7 @@ func Commit(files ...*File) error {
 		if f.done {
 			continue
 		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		if err := errors.Join(f.Sync(), f.name(), f.Close()); err != nil {
 			abort(files)
 			return fmt.Errorf("completing %s: %w", f.path, reason(err))
 		}
@@ -72,13 +128,28 @@ func Commit(files ...*File) error {
 		if f.done {
 			continue
 		}
-		if err := os.Rename(f.Name(), f.path); err != nil {
+		// Where modes cannot be changed the file stays this user's.
+		_ = os.Chmod(f.temp, f.mode)
+		if err := os.Rename(f.temp, f.target); err != nil {
 			abort(files)
 			return fmt.Errorf("putting %s in place: %w", f.path, reason(err))
 		}
 		f.done = true
 	}
 	return nil
+}
+
+// name gives a file without a name a hidden one: a name that is taken cannot be given at once.
+func (f *File) name() error {
+	if f.temp != "" {
+		return nil
+	}
+	temp := filepath.Join(filepath.Dir(f.target), scratch.Name())
+	err := scratch.Link(f.File, temp)
+	if err == nil {
+		f.temp = temp
+	}
+	return err
 }
 
 func abort(files []*File) {
@@ -97,7 +168,9 @@ func (f *File) Abort() {
 	}
 	f.done = true
 	f.Close()
-	os.Remove(f.Name())
+	if f.temp != "" {
+		os.Remove(f.temp)
+	}
 }
 
 // reason leaves the temporary name out of an error about it.

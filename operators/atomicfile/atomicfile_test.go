@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,92 @@ func TestPlacesThatCannotBe(t *testing.T) {
 	_, err = Create(filepath.Join(dir, "no", "a"))
 	require.ErrorContains(t, err, "does not exist")
 	require.NotContains(t, err.Error(), "partial")
+}
+
+func TestModes(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+		require.NoError(t, os.Chmod(path, mode))
+		return path
+	}
+	open, group, private := file("open", 0o644), file("group", 0o640), file("private", 0o400)
+	usual := file("usual", 0o600)
+	require.NoError(t, os.Remove(usual))
+	f, err := os.Create(usual)
+	require.NoError(t, err)
+	info, err := f.Stat()
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.NoError(t, os.Remove(usual))
+	for _, c := range []struct {
+		name   string
+		path   string
+		inputs []string
+		want   os.FileMode
+	}{
+		{"the mode of what it replaces", group, []string{open}, 0o640},
+		{"also if that is more than the input's", open, []string{private}, 0o644},
+		{"new: as the process makes files", filepath.Join(dir, "new1"), nil, info.Mode().Perm()},
+		{"new: no more than the inputs'", filepath.Join(dir, "new2"), []string{open, group}, info.Mode().Perm() & 0o640},
+		{"new: the owner can write", filepath.Join(dir, "new3"), []string{private}, 0o600},
+	} {
+		for _, create := range []func(string, ...string) (*File, error){Create, CreateNamed} {
+			f, err := create(c.path, c.inputs...)
+			require.NoError(t, err, c.name)
+			info, err := f.Stat()
+			require.NoError(t, err)
+			require.EqualValues(t, 0o600, info.Mode().Perm(), c.name)
+			require.NoError(t, f.Commit(), c.name)
+			info, err = os.Stat(c.path)
+			require.NoError(t, err)
+			require.Equal(t, c.want, info.Mode().Perm(), c.name)
+			if strings.HasPrefix(filepath.Base(c.path), "new") {
+				require.NoError(t, os.Remove(c.path))
+			}
+		}
+	}
+}
+
+func TestLinksAreWrittenThrough(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "there"), 0o700))
+	real, link := filepath.Join(dir, "there", "a"), filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(filepath.Join("there", "a"), link))
+	for range 2 { // a link to nothing, then to a file
+		f, err := Create(link)
+		require.NoError(t, err)
+		_, err = f.WriteString("text")
+		require.NoError(t, err)
+		require.NoError(t, f.Commit())
+		info, err := os.Lstat(link)
+		require.NoError(t, err)
+		require.NotZero(t, info.Mode()&os.ModeSymlink)
+		text, err := os.ReadFile(real)
+		require.NoError(t, err)
+		require.Equal(t, "text", string(text))
+	}
+	require.NoError(t, os.Symlink("round", filepath.Join(dir, "round")))
+	_, err := Create(filepath.Join(dir, "round"))
+	require.ErrorContains(t, err, "too many links")
+}
+
+func TestLongNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
+	for _, create := range []func(string, ...string) (*File, error){Create, CreateNamed} {
+		f, err := create(path)
+		require.NoError(t, err)
+		require.NoError(t, f.Commit())
+	}
+}
+
+func TestUnfinishedIsInvisible(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	defer f.Abort()
+	for _, n := range names(t, dir) {
+		require.True(t, strings.HasPrefix(n, "."), n)
+	}
 }

@@ -59,8 +59,8 @@ func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, erro
 	if s.comma == 0 {
 		s.comma = ','
 	}
-	for _, path := range outputs {
-		f, err := atomicfile.Create(path)
+	for i, path := range outputs {
+		f, err := atomicfile.Create(path, operators.InputsOf(src, i, len(outputs))...)
 		if err != nil {
 			s.Abort()
 			return nil, err

@@ -16,6 +16,7 @@ import (
 // An output is a file that is being written: row groups first, then their page indexes, then the footer.
 type output struct {
 	path    string
+	from    []string // files that its rows come from
 	file    *atomicfile.File
 	at      int64 // end of what is written
 	sink    *Sink
@@ -48,7 +49,7 @@ func (s *Sink) begin(i int, o *output, shape *encoded) error {
 	}
 	o.indexed = o.allIndexed()
 	var err error
-	if o.file, err = createOutput(o.path); err != nil {
+	if o.file, err = createOutput(o.path, o.from); err != nil {
 		return err
 	}
 	o.at = int64(len(magic))

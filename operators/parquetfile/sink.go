@@ -92,8 +92,8 @@ func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, erro
 			return nil, err
 		}
 	}
-	for _, path := range outputs {
-		s.outputs = append(s.outputs, &output{path: path})
+	for i, path := range outputs {
+		s.outputs = append(s.outputs, &output{path: path, from: operators.InputsOf(src, i, len(outputs))})
 	}
 	return s, nil
 }
@@ -309,8 +309,8 @@ func (s *Sink) Abort() {
 	s.changed.Broadcast()
 }
 
-func createOutput(path string) (*atomicfile.File, error) {
-	f, err := atomicfile.Create(path)
+func createOutput(path string, inputs []string) (*atomicfile.File, error) {
+	f, err := atomicfile.Create(path, inputs...)
 	if err != nil {
 		return nil, err
 	}

@@ -25,10 +25,12 @@ import (
 	"runtime/pprof"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"microrisk/engine/scratch"
 	"microrisk/engine/uniques"
 	"microrisk/pipeline"
 )
@@ -47,6 +49,9 @@ type Streams struct {
 	Out, Err io.Writer
 	Terminal bool // Err is a terminal: progress is drawn there
 	Screen   bool // Out is a terminal: no Arrow stream goes there
+
+	// Abandon ends the process when a command that was interrupted has not ended soon; nil: it is waited for.
+	Abandon func(status int)
 }
 
 // Main runs the command line of this process and gives its exit status.
@@ -62,7 +67,7 @@ func Main(args []string) int {
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout)})
+	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout), os.Exit})
 }
 
 // Run runs a command line, args[0] being the program's name, and gives its exit status.
@@ -77,6 +82,9 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 			status = ExitFailed
 		}
 	}()
+	if s.Abandon != nil {
+		defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, c.abandon) })()
+	}
 	app := c.app()
 	args, err := arrange(app, args)
 	if err == nil {
@@ -108,6 +116,17 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 	}
 	c.fail(err)
 	return ExitFailed
+}
+
+// patience is how long an interrupted command may take to stop by itself: a system call, or a long computation of a library, may not
+// know that it should.
+const patience = 700 * time.Millisecond
+
+// abandon ends the process; nothing that it has begun is left.
+func (c *console) abandon() {
+	scratch.Clean()
+	c.fail(errors.New("interrupted"))
+	c.Abandon(ExitFailed)
 }
 
 // longText says in the words of flags and spec what can be done about a search that would take too long.
@@ -144,6 +163,7 @@ type console struct {
 	quiet    bool
 	progress *progress
 	logger   *slog.Logger
+	reads    []pipeline.Reading // files that said what is to be done
 
 	stopProfile func() // nil when there is no profile
 }
@@ -270,6 +290,7 @@ func globalFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
 		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
+		&cli.BoolFlag{Name: "insecure-secret", Usage: "take a secret that others than its owner can read"},
 		&cli.BoolFlag{Name: "verify", Usage: "decode every page of every column before any work"},
 		&cli.IntFlag{Name: "batch", Hidden: true},
 		&cli.StringFlag{Name: "cpuprofile", Hidden: true},
@@ -284,6 +305,7 @@ func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 	o := pipeline.Options{
 		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
 		Verify: ctx.Bool("verify"), Logger: c.logger, Stdin: c.In, Stdout: c.Out,
+		InsecureSecret: ctx.Bool("insecure-secret"), Reads: c.reads,
 	}
 	switch {
 	case o.Workers < 0:

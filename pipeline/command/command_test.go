@@ -343,7 +343,7 @@ func TestWrong(t *testing.T) {
 		"two samplings":   {with("--fraction", "0.1", "--weight", "id"), ExitWrong, "give one of --fraction, --population-size and --weight"},
 		"small":           {with("--population-size", "5"), ExitFailed, "population size 5"},
 		"output is input": {[]string{"assess", "people.csv", "--key", key, "--out", "./people.csv"}, ExitWrong, "the output ./people.csv is the input people.csv"},
-		"output folder":   {[]string{"assess", "people.csv", "--key", key, "--out", "none/x.csv"}, ExitFailed, "the folder none does not exist"},
+		"output folder":   {[]string{"assess", "people.csv", "--key", key, "--out", "people.csv/x.csv"}, ExitWrong, "the folder people.csv is a file"},
 		"remote":          {[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "paths of kind s3:// are not read or written"},
 		"twice":           {[]string{"assess", "people.csv", "./people.csv", "--key", key, "--out", "empty"}, ExitWrong, "are the same file"},
 		"planned":         {with("--measures", "tau"), ExitWrong, "tau is not part of this version"},

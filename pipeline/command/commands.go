@@ -1,11 +1,8 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -48,24 +45,10 @@ outputs and ends with exit status 3. There are limits for
 	}
 }
 
-// readSome reads a file, up to a number of bytes: it may be a device that has no end.
-func readSome(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
-}
-
 // readNamed reads a file that a person has written: what says what it is, in messages.
 func readNamed(what, name string) ([]byte, error) {
-	text, err := readSome(name, schemas.MaxSpecSize+1)
+	text, err := pipeline.ReadRegular(name, schemas.MaxSpecSize+1) // one byte more is told by who reads it
 	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
 		return nil, fmt.Errorf("cannot read the %s %s: %w", what, name, err)
 	}
 	return text, nil
@@ -81,6 +64,7 @@ func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, erro
 	if err != nil {
 		return nil, nil, err
 	}
+	c.reads = append(c.reads, pipeline.Reading{What: "the spec", Path: name})
 	return schemas.DecodePlaces(name, text)
 }
 
