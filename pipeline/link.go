@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -72,6 +71,7 @@ func (l *linking) open(ctx context.Context) error {
 	}
 	if l.Key != nil {
 		l.overlap = *l.Key
+		l.overlap.Variables = slices.Clone(l.overlap.Variables)
 	} else {
 		for i, list := range without {
 			for _, name := range list {
@@ -94,6 +94,11 @@ func (l *linking) open(ctx context.Context) error {
 	}
 	if l.overlap.MissingCodes == nil {
 		l.overlap.MissingCodes = l.MissingCodes
+	}
+	for i := range l.overlap.Variables {
+		if v := &l.overlap.Variables[i]; v.Levels == nil {
+			v.Levels = l.levels(v.Name)
+		}
 	}
 	kernel, err := operators.Kernel(&l.Scheme)
 	if err != nil {
@@ -124,11 +129,14 @@ func (l *linking) open(ctx context.Context) error {
 				// Within the classes of the overlap, what a sample has of the tables' variables narrows tight bounds.
 				known := slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
 				if l.Bounds == "tight" && !known && slices.Contains(has, name) {
-					key.Variables = append(key.Variables, schemas.KeyVariable{Name: name})
+					key.Variables = append(key.Variables, schemas.KeyVariable{Name: name, Levels: l.levels(name)})
 				}
 			}
 		}
 		return openLinked(ctx, role, l.specOf(files, key, recodes), l.options)
+	}
+	if err := l.checkLevels(); err != nil {
+		return err
 	}
 	if l.a, err = open("sample A", l.A, l.RecodeA, columns[0]); err != nil {
 		return err
@@ -211,6 +219,9 @@ func (l *linking) link(ctx context.Context) (*LinkOutcome, error) {
 	}
 	p, words := l.problem()
 	p.People = out.People
+	if w := l.unlisted(p, words); w != "" {
+		out.Warnings = append(out.Warnings, w)
+	}
 	p.Progress = func(done, total int64) { l.options.Progress("linking", done, total) }
 	matches, err := p.Link(ctx)
 	if err != nil {
@@ -328,56 +339,6 @@ func (l *linking) know(ctx context.Context, out *LinkOutcome) error {
 		}
 	}
 	return nil
-}
-
-// problem puts samples and tables into the engine's words.
-func (l *linking) problem() (*linkage.Problem, *codebook) {
-	words := &codebook{}
-	for _, v := range l.overlap.Variables {
-		words.add(v.Name, nil) // the overlap comes first
-	}
-	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
-		words.addTable(t)
-	}
-	for _, t := range l.tables {
-		for v, name := range t.names {
-			words.add(name, t.categories[v])
-		}
-	}
-	p := &linkage.Problem{Tight: l.Bounds == "tight", Convolve: l.Convolve}
-	for v := range words.names {
-		p.Levels = append(p.Levels, len(words.categories[v]))
-	}
-	for v := range l.overlap.Variables {
-		p.Overlap = append(p.Overlap, v)
-	}
-	p.Samples = []linkage.Counts{words.counts(l.a.table), words.counts(l.b.table)}
-	for kind, t := range l.tables {
-		for _, m := range t.margins {
-			p.Tables = append(p.Tables, linkage.Table{Name: m.file, Kernel: m.kernel, Sample: kind == 2, Counts: words.margin(t, m)})
-		}
-	}
-	return p, words
-}
-
-// margin are the rows of a published margin.
-func (w *codebook) margin(t *releasedTables, m *releasedMargin) linkage.Counts {
-	order := slices.Clone(m.variables)
-	slices.SortFunc(order, func(a, b int) int { return w.variable(t.names[a]) - w.variable(t.names[b]) })
-	var c linkage.Counts
-	for _, v := range order {
-		c.Variables = append(c.Variables, w.variable(t.names[v]))
-		c.Codes = append(c.Codes, nil)
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
-		texts := strings.Split(name, "\x00")
-		for j, v := range order {
-			code := w.codes[c.Variables[j]][texts[slices.Index(m.variables, v)]]
-			c.Codes[j] = append(c.Codes[j], code)
-		}
-		c.Count = append(c.Count, m.rows[name])
-	}
-	return c
 }
 
 // earliest is the first record of some classes.

@@ -18,13 +18,14 @@ const DefaultPairs = 1_000_000
 
 // A LinkSpec asks which records of two samples of one population are the same person.
 type LinkSpec struct {
-	A, B           []string         // files of the two samples
-	Key            *schemas.Key     // the overlap: variables of both; nil: all that both have
-	Missing        string           // of the overlap, where Key does not say: category (default) or drop
-	MissingCodes   []string         // values that count as missing, where Key does not say
-	Bands          []schemas.Recode // recodes for both samples and the population
-	Beside         []string         // files that were read for this spec, such as those of recodes: no output may be one of them
-	RecodeA        []schemas.Recode // recodes for one of them, before Bands
+	A, B           []string              // files of the two samples
+	Key            *schemas.Key          // the overlap: variables of both; nil: all that both have
+	Missing        string                // of the overlap, where Key does not say: category (default) or drop
+	MissingCodes   []string              // values that count as missing, where Key does not say
+	Levels         []schemas.KeyVariable // variables, of samples or tables, whose categories (Levels) are all there are
+	Bands          []schemas.Recode      // recodes for both samples and the population
+	Beside         []string              // files that were read for this spec, such as those of recodes: no output may be one of them
+	RecodeA        []schemas.Recode      // recodes for one of them, before Bands
 	RecodeB        []schemas.Recode
 	RecodeP        []schemas.Recode
 	PopulationSize int64                // N; 0: Population says it
@@ -116,6 +117,16 @@ func (s *LinkSpec) check(read []Reading) error {
 		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: "any.csv"}}}}
 	if err := perturbed.Validate(); err != nil {
 		return err
+	}
+	for i, v := range s.Levels {
+		switch {
+		case len(v.Levels) == 0:
+			return wrong(fmt.Errorf("the levels of %s are no category", v.Name))
+		case slices.ContainsFunc(s.Levels[:i], func(w schemas.KeyVariable) bool { return w.Name == v.Name }):
+			return wrong(fmt.Errorf("the levels of %s are declared twice", v.Name))
+		case s.Key != nil && slices.ContainsFunc(s.Key.Variables, func(w schemas.KeyVariable) bool { return w.Name == v.Name && w.Levels != nil }):
+			return wrong(fmt.Errorf("the levels of %s are declared in the key too", v.Name))
+		}
 	}
 	if s.Key != nil {
 		if err := twoPolicies("linkage", *s.Key); err != nil {

@@ -21,6 +21,7 @@ type evidence struct {
 	cells     int64         // cells of the table in each collapsed one, listed or not
 	zeroHigh  int64         // bounds of a cell that is not listed
 	zeroLow   int64
+	unseen    bool // each collapsed cell may have more cells, of categories that nobody lists, and people in them
 	only      bool // each collapsed cell is one published cell
 
 	members  map[key][]int64 // published counts of the cells listed, to be convolved; nil if that is not asked for
@@ -56,7 +57,12 @@ func (p *Problem) weigh(t *Table) (*evidence, error) {
 		return e, nil
 	}
 	e.zeroLow, e.zeroHigh, _ = t.Kernel.Bounds(0)
-	if e.convolve = p.Convolve && (!e.lacks || e.only); e.convolve && !e.only {
+	for _, v := range t.Variables {
+		e.unseen = e.unseen || e.zeroHigh > 0 && p.open(v) && !slices.Contains(common, v)
+	}
+	e.only = e.only && !e.unseen
+	// How many cells nobody lists is not known, so that no splits can be counted over them.
+	if e.convolve = p.Convolve && !e.unseen && (!e.lacks || e.only); e.convolve && !e.only {
 		e.members = map[key][]int64{}
 	}
 	for i, k := range t.keys(common) {
@@ -92,6 +98,9 @@ func (e *evidence) of(class key) (low, high int64, f *fact) {
 		} else {
 			high = add(high, absent*e.zeroHigh)
 		}
+	}
+	if e.unseen {
+		high = unlimited
 	}
 	switch {
 	case e.lacks && len(e.places) == 0:

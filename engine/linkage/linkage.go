@@ -30,6 +30,7 @@ const MostPeople = 1 << 53
 type Problem struct {
 	People  int64    // N
 	Levels  []int    // categories of each variable that any sample or table has; a category that only one of them has counts too
+	Open    []bool   // variables that may have categories besides these, which nobody lists; nil: none may
 	Overlap []int    // the variables that both samples have, ascending
 	Samples []Counts // two, over the overlap and whatever variables of Tables they have
 	Tables  []Table
@@ -81,6 +82,9 @@ func (p *Problem) Check() error {
 	}
 	if len(p.Overlap) == 0 {
 		return errors.New("the samples have no variable in common: there is nothing to link by")
+	}
+	if p.Open != nil && len(p.Open) != len(p.Levels) {
+		return fmt.Errorf("%d variables are open or not, of %d", len(p.Open), len(p.Levels))
 	}
 	if p.People > MostPeople {
 		return fmt.Errorf("a population of %d is more than can be computed with: at most %d", p.People, int64(MostPeople))
@@ -159,6 +163,9 @@ func (c *Counts) records() (n int64) {
 	}
 	return n
 }
+
+// open tells whether a variable may have categories that nobody lists.
+func (p *Problem) open(v int) bool { return p.Open != nil && p.Open[v] }
 
 // contains tells whether all of some ascending variables are among others.
 func contains(all, some []int) bool {

@@ -32,7 +32,8 @@ type tight struct {
 
 type span struct{ low, high int64 }
 
-// cells number the combinations of some variables, the first one slowest.
+// cells number the combinations of some variables, the first one slowest. An open variable has one category more, which stands for
+// all that nobody lists.
 type cells struct {
 	variables []int
 	levels    []int
@@ -42,8 +43,12 @@ type cells struct {
 func (p *Problem) cells(variables []int, what string) (*cells, error) {
 	c := &cells{variables: variables, size: 1}
 	for _, v := range variables {
-		c.levels = append(c.levels, p.Levels[v])
-		if c.size *= p.Levels[v]; c.size > MostTightCells {
+		levels := p.Levels[v]
+		if p.open(v) {
+			levels++
+		}
+		c.levels = append(c.levels, levels)
+		if c.size *= levels; c.size > MostTightCells {
 			return nil, fmt.Errorf("tight bounds need all cells %s, which are more than %d: take naive bounds, or coarser tables", what, MostTightCells)
 		}
 	}
@@ -99,7 +104,7 @@ func (p *Problem) model(layout *cells) *program.Model {
 	for range layout.size {
 		m.AddColumn("", 0, float64(p.People), 0, true)
 	}
-	rows := func(c *Counts, span func(count int64) (low, high int64), listedOnly bool) {
+	rows := func(c *Counts, span func(count int64, unseen bool) (low, high int64), listedOnly bool) {
 		var over []int
 		for _, v := range c.Variables {
 			if slices.Contains(layout.variables, v) {
@@ -113,7 +118,7 @@ func (p *Problem) model(layout *cells) *program.Model {
 			if !listed && listedOnly {
 				continue
 			}
-			low, high := span(n)
+			low, high := span(n, p.unseen(over, k))
 			top := float64(high)
 			if high == unlimited {
 				top = program.Infinity
@@ -122,20 +127,35 @@ func (p *Problem) model(layout *cells) *program.Model {
 		}
 	}
 	for i := range p.Samples {
-		rows(&p.Samples[i], func(n int64) (int64, int64) { return n, unlimited }, true)
+		rows(&p.Samples[i], func(n int64, _ bool) (int64, int64) { return n, unlimited }, true)
 	}
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if t.Sample {
-			rows(&t.Counts, func(n int64) (int64, int64) { return n, unlimited }, true)
+			rows(&t.Counts, func(n int64, _ bool) (int64, int64) { return n, unlimited }, true)
 			continue
 		}
-		rows(&t.Counts, func(n int64) (int64, int64) {
+		rows(&t.Counts, func(n int64, unseen bool) (int64, int64) {
 			low, high, _ := t.Kernel.Bounds(n)
+			if unseen { // any number of cells, each published as 0
+				if low = 0; high > 0 {
+					high = unlimited
+				}
+			}
 			return low, high
 		}, false)
 	}
 	return m
+}
+
+// unseen tells whether a key over some variables has a category that nobody lists.
+func (p *Problem) unseen(over []int, k key) bool {
+	for j, code := range k.codes() {
+		if int(code) >= p.Levels[over[j]] {
+			return true
+		}
+	}
+	return false
 }
 
 func sortedKeys[V any](m map[key]V) []key {
@@ -180,6 +200,11 @@ func (t *tight) separately(ctx context.Context, inTables []int, a, b map[key]int
 		}
 	}
 	empty := classes - float64(len(t.alone))
+	if slices.ContainsFunc(p.Overlap, p.open) { // classes without number, and who is in them is bounded by the tables' zeros alone
+		if empty = 1; t.rest.high > 0 {
+			t.rest = span{0, unlimited}
+		}
+	}
 	if t.rest.high == unlimited {
 		t.unlimited = int(min(empty, math.MaxInt32))
 	} else {
@@ -253,7 +278,7 @@ func (s *split) of(class key) *Problem {
 		}
 		return out
 	}
-	q := &Problem{People: p.People, Levels: p.Levels}
+	q := &Problem{People: p.People, Levels: p.Levels, Open: p.Open}
 	for i := range p.Samples {
 		q.Samples = append(q.Samples, part(&p.Samples[i], s.rows[i][class]))
 	}
@@ -277,7 +302,7 @@ func (p *Problem) spanOf(ctx context.Context, layout *cells, part *Problem) (spa
 		t := &part.Tables[i]
 		low, high := t.records(), int64(unlimited)
 		if !t.Sample {
-			low, high = t.total(p.Levels)
+			low, high = t.total(p)
 		}
 		s.low, s.high = max(s.low, low), min(s.high, high)
 		simple = simple && (i == 0 || len(t.Variables) == 0)
@@ -292,10 +317,10 @@ func (p *Problem) spanOf(ctx context.Context, layout *cells, part *Problem) (spa
 }
 
 // total bounds the sum of all cells of a table.
-func (t *Table) total(levels []int) (low, high int64) {
+func (t *Table) total(p *Problem) (low, high int64) {
 	size := int64(1)
 	for _, v := range t.Variables {
-		size *= int64(levels[v])
+		size *= int64(p.Levels[v])
 	}
 	for _, n := range t.Count {
 		l, h, _ := t.Kernel.Bounds(n)
@@ -304,6 +329,9 @@ func (t *Table) total(levels []int) (low, high int64) {
 	l, h, _ := t.Kernel.Bounds(0)
 	for range size - int64(len(t.Count)) {
 		low, high = add(low, l), add(high, h)
+	}
+	if h > 0 && slices.ContainsFunc(t.Variables, p.open) {
+		high = unlimited
 	}
 	return low, high
 }

@@ -37,6 +37,7 @@ Categories that only one sample has are reported.`,
 			&cli.StringFlag{Name: "missing", Usage: "a missing value of the overlap: category (missing matches missing) or drop (default: category)"},
 			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
 			&cli.StringSliceFlag{Name: "band", Usage: "link `COLUMN=WIDTH`, such as AGE=5, in bands; may be repeated"},
+			&cli.StringSliceFlag{Name: "levels", Usage: "all categories of a variable, `VAR=a|b|c`: tight bounds then allow for no others; may be repeated"},
 			&cli.StringFlag{Name: "population-size", Usage: "people of the population"},
 			&cli.StringSliceFlag{Name: "population", Aliases: []string{"p"}, Usage: "`FILE` of the population, in place of its size: the ranking is compared with the truth"},
 			&cli.StringFlag{Name: "recode-a", Usage: "`FILE` with recodes of the first sample"},
@@ -111,6 +112,9 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 	if s.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes")); err != nil {
 		return nil, err
 	}
+	if s.Levels, err = levelsOf(ctx.StringSlice("levels")); err != nil {
+		return nil, err
+	}
 	if s.Bands, err = bandsOf(ctx.StringSlice("band"), s.Key); err != nil {
 		return nil, err
 	}
@@ -132,6 +136,18 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 		s.Beside = append(s.Beside, name)
 	}
 	return s, nil
+}
+
+// levelsOf reads declared categories, VAR=a|b|c.
+func levelsOf(list []string) (levels []schemas.KeyVariable, err error) {
+	for _, text := range list {
+		name, categories, ok := strings.Cut(text, "=")
+		if !ok || name == "" || categories == "" {
+			return nil, usage("--levels is %q; it is VARIABLE=a|b|c", text)
+		}
+		levels = append(levels, schemas.KeyVariable{Name: name, Levels: strings.Split(categories, "|")})
+	}
+	return levels, nil
 }
 
 // shownMatches is how many unique matches the terminal lists.

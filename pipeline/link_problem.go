@@ -1,0 +1,177 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/linkage"
+	"microrisk/schemas"
+)
+
+// problem puts samples and tables into the engine's words.
+func (l *linking) problem() (*linkage.Problem, *codebook) {
+	words := &codebook{}
+	for _, v := range l.overlap.Variables {
+		words.add(v.Name, nil) // the overlap comes first
+	}
+	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
+		words.addTable(t)
+	}
+	for _, t := range l.tables {
+		for v, name := range t.names {
+			words.add(name, t.categories[v])
+		}
+	}
+	for _, v := range l.Levels {
+		if words.variable(v.Name) >= 0 {
+			words.add(v.Name, v.Levels)
+		}
+	}
+	p := &linkage.Problem{Tight: l.Bounds == "tight", Convolve: l.Convolve}
+	for v := range words.names {
+		p.Levels = append(p.Levels, len(words.categories[v]))
+	}
+	for v := range l.overlap.Variables {
+		p.Overlap = append(p.Overlap, v)
+	}
+	p.Samples = []linkage.Counts{words.counts(l.a.table), words.counts(l.b.table)}
+	for kind, t := range l.tables {
+		for _, m := range t.margins {
+			p.Tables = append(p.Tables, linkage.Table{Name: m.file, Kernel: m.kernel, Sample: kind == 2, Counts: words.margin(t, m)})
+		}
+	}
+	for _, name := range words.names {
+		p.Open = append(p.Open, l.categoriesOf(name) == nil && !l.listed(name))
+	}
+	return p, words
+}
+
+// levels are the declared categories of a variable, nil for none.
+func (l *linking) levels(name string) []string {
+	for _, v := range l.Levels {
+		if v.Name == name {
+			return v.Levels
+		}
+	}
+	return nil
+}
+
+// categoriesOf are the declared categories of a variable, in the key or apart.
+func (l *linking) categoriesOf(name string) []string {
+	for _, v := range l.overlap.Variables {
+		if v.Name == name {
+			return v.Levels
+		}
+	}
+	return l.levels(name)
+}
+
+// checkLevels has declared categories be of a variable that there is, and the tables have no others.
+func (l *linking) checkLevels() error {
+	declared := slices.Clone(l.overlap.Variables)
+	for _, v := range l.Levels {
+		used := slices.ContainsFunc(declared, func(w schemas.KeyVariable) bool { return w.Name == v.Name })
+		if !used {
+			declared = append(declared, v)
+		}
+		for _, t := range l.tables {
+			used = used || slices.Contains(t.names, v.Name)
+		}
+		if !used {
+			return wrong(fmt.Errorf("levels are declared of %s, which is no variable of the overlap or of a table", v.Name))
+		}
+	}
+	for _, v := range declared {
+		if v.Levels == nil {
+			continue
+		}
+		for _, t := range l.tables {
+			at := slices.Index(t.names, v.Name)
+			if at < 0 {
+				continue
+			}
+			for _, c := range t.categories[at] {
+				if c != missingCategory && !slices.Contains(v.Levels, c) {
+					return wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", v.Name, c, strings.Join(v.Levels, ", ")))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// listed tells whether a table lists all categories of a variable: those that an exact one lacks have nobody, and one that lists its
+// zeros lists all of its categories. Of another perturbed one a category may be left out since all its counts were published as 0.
+func (l *linking) listed(name string) bool {
+	for kind, t := range l.tables {
+		if kind == 2 { // counted from samples
+			continue
+		}
+		for _, m := range t.margins {
+			if !slices.ContainsFunc(m.variables, func(v int) bool { return t.names[v] == name }) {
+				continue
+			}
+			if _, high, _ := m.kernel.Bounds(0); high == 0 || m.inFull() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inFull tells whether a margin lists all combinations of its categories, cells of 0 among them.
+func (m *releasedMargin) inFull() bool {
+	categories := make([]map[string]bool, len(m.variables))
+	for i := range categories {
+		categories[i] = map[string]bool{}
+	}
+	zeros := false
+	for name, n := range m.rows {
+		zeros = zeros || n == 0
+		for i, text := range strings.Split(name, "\x00") {
+			categories[i][text] = true
+		}
+	}
+	cells := 1.0
+	for _, list := range categories {
+		cells *= float64(len(list))
+	}
+	return zeros && cells == float64(len(m.rows))
+}
+
+// unlisted says of which variables categories were allowed for that no file lists, "" for none.
+func (l *linking) unlisted(p *linkage.Problem, words *codebook) string {
+	var names []string
+	for v, name := range words.names {
+		if p.Open[v] {
+			names = append(names, name)
+		}
+	}
+	if !p.Tight || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("tight bounds allow for categories of %s that no sample or table lists: if there are none, declare them (levels)", strings.Join(names, ", "))
+}
+
+// margin are the rows of a published margin.
+func (w *codebook) margin(t *releasedTables, m *releasedMargin) linkage.Counts {
+	order := slices.Clone(m.variables)
+	slices.SortFunc(order, func(a, b int) int { return w.variable(t.names[a]) - w.variable(t.names[b]) })
+	var c linkage.Counts
+	for _, v := range order {
+		c.Variables = append(c.Variables, w.variable(t.names[v]))
+		c.Codes = append(c.Codes, nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
+		texts := strings.Split(name, "\x00")
+		for j, v := range order {
+			code := w.codes[c.Variables[j]][texts[slices.Index(m.variables, v)]]
+			c.Codes[j] = append(c.Codes[j], code)
+		}
+		c.Count = append(c.Count, m.rows[name])
+	}
+	return c
+}
