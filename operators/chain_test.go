@@ -212,11 +212,11 @@ func TestRecode(t *testing.T) {
 			t.Cleanup(func() { mem.AssertSize(t, 0) })
 			source := lines(t, mem, 2, "A", strings.Fields(c.in)...)
 			c.recode.Name, c.recode.From, c.recode.Replace = "A", "A", true
-			out, _, err := table(t, mem, source, Options{}, Recode{c.recode})
+			out, _, err := table(t, mem, source, Options{}, Recode{Config: c.recode})
 			require.NoError(t, err)
 			require.Equal(t, c.want, strings.Join(out[1:], " "))
 			c.recode.Name, c.recode.Replace, c.recode.Keep = "A2", false, &no
-			out, _, err = table(t, mem, source, Options{}, Recode{c.recode}, Suda{Key: key("A2"), Shared: true})
+			out, _, err = table(t, mem, source, Options{}, Recode{Config: c.recode}, Suda{Key: key("A2"), Shared: true})
 			require.NoError(t, err)
 			require.Equal(t, "A sample_frequency suda_score suda_is suda_dis_is suda_msu_count suda_msu_min_size", out[0], "keep: false feeds the key only")
 		})
@@ -260,8 +260,8 @@ func TestBindFindsMistakes(t *testing.T) {
 		`more than one column "twice"`:                           Suda{Key: key("twice"), Config: schemas.Suda{Prefix: "p"}},
 		`suda: the weight "SEX" is of type utf8`:                 Suda{Key: key("SEX"), Sampling: &schemas.Sampling{Weight: "SEX"}},
 		`suda: there is no score "latice"`:                       Suda{Key: key("SEX"), Config: schemas.Suda{Score: "latice"}},
-		`recode A: say one of map, truncate, or bands`:           Recode{schemas.Recode{Name: "A", From: "AGE"}},
-		`recode: the column "SEX" exists already`:                Recode{schemas.Recode{Name: "SEX", From: "AGE", Width: 5}},
+		`recode A: say one of map, truncate, or bands`:           Recode{Config: schemas.Recode{Name: "A", From: "AGE"}},
+		`recode: the column "SEX" exists already`:                Recode{Config: schemas.Recode{Name: "SEX", From: "AGE", Width: 5}},
 		`select: "SEX": say a list or a range`:                   Select{schemas.Select{Rows: []schemas.Condition{{Column: "SEX", Values: []string{"m"}, Min: &word}}}},
 		`select: "AGE": "high" is no number`:                     Select{schemas.Select{Rows: []schemas.Condition{{Column: "AGE", Min: &word}}}},
 		`select: there is no column "SEXX"; did you mean "SEX"?`: Select{schemas.Select{Columns: []string{"SEXX"}}},

@@ -68,7 +68,7 @@ func (b *frequencyBound) fit(ctx context.Context, tables []*contingency.Table, _
 			return nil, err
 		}
 		f.frequency, n1, doubles, classes = r.Frequency, r.Uniques, r.Doubles, kept(r.Frequency)
-		f.summary = &schemas.FrequencySummary{Records: r.Records}
+		f.summary = &schemas.FrequencySummary{Records: r.Records, Dropped: t.Records() - r.Records}
 	} else {
 		var records int64
 		f.dropped, records, n1, n2 = b.counts(t)
@@ -76,7 +76,7 @@ func (b *frequencyBound) fit(ctx context.Context, tables []*contingency.Table, _
 		if f.dropped != nil {
 			classes -= int64(f.dropped.Count())
 		}
-		f.summary = &schemas.FrequencySummary{Records: records}
+		f.summary = &schemas.FrequencySummary{Records: records, Dropped: t.Records() - records}
 	}
 	f.summary.KeySummary = keySummary(t, b.key, b.Config.Missing, classes, n1, doubles)
 	return f, t.Err()

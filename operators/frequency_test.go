@@ -42,7 +42,7 @@ func TestFrequencyWithLittleMemory(t *testing.T) {
 	no := false
 	ops := []Operator{
 		Select{schemas.Select{Rows: []schemas.Condition{{Column: "C", Values: []string{"0", "1"}}}, KeepRows: true}},
-		Recode{schemas.Recode{Name: "A2", From: "A", Width: 2, Keep: &no}},
+		Recode{Config: schemas.Recode{Name: "A2", From: "A", Width: 2, Keep: &no}},
 		Frequency{Key: k, Shared: true},
 		Frequency{Key: k, Config: schemas.FrequencyOperator{Prefix: "coarse", Key: &schemas.Key{Missing: "drop", Variables: []schemas.KeyVariable{{Name: "A2"}, {Name: "B"}}}}},
 		Select{schemas.Select{Rows: []schemas.Condition{{Column: "sample_frequency", Values: []string{"1"}}}}},

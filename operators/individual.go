@@ -102,6 +102,7 @@ func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, 
 	var ones, classes int64
 	var doubles float64
 	f.count, s.Records, ones, classes, doubles = countsOf(t, b.drop)
+	s.Dropped = t.Records() - s.Records
 	s.KeySummary = keySummary(t, b.key, b.Config.Missing, classes, ones, doubles)
 	if fraction > 0 {
 		s.Fraction, s.PopulationSize = &fraction, &sample.population

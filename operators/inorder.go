@@ -46,11 +46,11 @@ func (o *InOrder) Add(ctx context.Context, part int, item any, size int64) error
 	for o.err == nil && ctx.Err() == nil && part != o.current && o.held+size > o.limit {
 		o.turn.Wait()
 	}
-	if o.err == nil {
-		o.err = ctx.Err()
-	}
 	if o.err != nil {
 		return o.err
+	}
+	if err := ctx.Err(); err != nil {
+		return err // the parts before this one may go on
 	}
 	if part == o.current {
 		o.err = o.put(part, item)

@@ -50,5 +50,5 @@ func TestWaitingPartsCanBeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	require.ErrorIs(t, o.Add(ctx, 1, "x", 1), context.Canceled)
-	require.Error(t, o.Add(t.Context(), 0, "x", 1), "the output has failed")
+	require.NoError(t, o.Add(t.Context(), 0, "x", 1), "the parts before it go on")
 }

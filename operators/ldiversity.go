@@ -125,6 +125,7 @@ func (b *lDiversityBound) fit(ctx context.Context, tables []*contingency.Table, 
 	var ones, classes int64
 	var doubles float64
 	f.count, s.Records, ones, classes, doubles = countsOf(t, b.drop)
+	s.Dropped = t.Records() - s.Records
 	s.KeySummary = keySummary(t, b.key, b.Config.Missing, classes, ones, doubles)
 	f.summary = s
 	for i, table := range tables[1:] {

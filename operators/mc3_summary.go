@@ -33,7 +33,7 @@ type mc3Summarizer struct {
 func (s *mc3Summarizer) summarise(ctx context.Context) (*schemas.MC3Summary, error) {
 	b, first := s.bound, s.laws[0]
 	names := b.names()
-	m := &schemas.MC3Summary{Records: s.data.Records, Fraction: s.sample.fraction, PopulationSize: s.sample.population, ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
+	m := &schemas.MC3Summary{Records: s.data.Records, Dropped: s.table.Records() - s.data.Records, Fraction: s.sample.fraction, PopulationSize: s.sample.population, ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
 		PriorPrecision: first.precision, Models: []schemas.ModelSummary{}, EdgeProbabilities: []schemas.EdgeProbability{}, Calibration: s.calibration(first.cells)}
 	var n1, n2 int64
 	for _, f := range s.data.Counts {

@@ -3,6 +3,8 @@ package operators
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,7 +17,10 @@ import (
 // Recode makes a column from another one, on its distinct values: categories are mapped to others, texts cut off after some
 // characters, numbers put into bands, or values beyond a bottom or a top brought to it. Nulls stay null. In a column of text,
 // values that are not numbers pass through bands, bottom and top as they are.
-type Recode struct{ Config schemas.Recode }
+type Recode struct {
+	Config  schemas.Recode
+	Unasked bool // map may name values that no row has
+}
 
 // Bind is an Operator's.
 func (r Recode) Bind(in *arrow.Schema) (*Plan, error) {
@@ -40,13 +45,18 @@ func (r Recode) Bind(in *arrow.Schema) (*Plan, error) {
 	if c.Replace {
 		added.Replaces = from
 	}
-	return &Plan{Reads: []string{from}, Adds: []Added{added}, Apply: &recoder{recode: recode, out: out}}, nil
+	made := &recoder{recode: recode, out: out}
+	if c.Map != nil && !r.Unasked {
+		made.sought = newSought(name, slices.Collect(maps.Keys(c.Map)))
+	}
+	return &Plan{Reads: []string{from}, Adds: []Added{added}, Apply: made}, nil
 }
 
 // A recoder recodes batches. It keeps what it made of the dictionaries it met last, so that all batches of a part share one.
 type recoder struct {
 	recode func(values arrow.Array, i int, text string) (string, bool) // the new value as text; false for missing
 	out    arrow.DataType
+	sought *sought // of a map
 
 	mu   sync.Mutex
 	memo [4]recodedDictionary
@@ -62,8 +72,12 @@ type recodedDictionary struct {
 
 func (r *recoder) Summary() any { return nil }
 
+// Unfound is a Seeker's.
+func (r *recoder) Unfound() error { return r.sought.Unfound() }
+
 func (r *recoder) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
 	column := rows.Batch.Column(0)
+	r.sought.look(column)
 	if d, ok := column.(*array.Dictionary); ok {
 		a, err := r.dictionary(mem, d)
 		if err != nil {

@@ -38,8 +38,8 @@ func TestNothingIsUsedAfterItsRelease(t *testing.T) {
 	}
 	no := false
 	ops := []Operator{
-		Recode{schemas.Recode{Name: "A5", From: "A", Width: 5, Keep: &no}},
-		Recode{schemas.Recode{Name: "C", Top: new(float64), Replace: true}},
+		Recode{Config: schemas.Recode{Name: "A5", From: "A", Width: 5, Keep: &no}},
+		Recode{Config: schemas.Recode{Name: "C", Top: new(float64), Replace: true}},
 		Select{schemas.Select{Rows: []schemas.Condition{{Column: "B", Values: []string{"1", "2", "3"}}}, KeepRows: true}},
 		Suda{Key: key("A5", "B", "C"), Shared: true, Config: schemas.Suda{Contributions: true, MSUs: true}},
 	}

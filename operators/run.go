@@ -13,7 +13,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
 	"microrisk/engine/contingency"
 	"microrisk/schemas"
@@ -27,9 +26,11 @@ type Options struct {
 	Memory    int64            // bytes that tables may take before they go to TempDir, 0: no limit
 	TempDir   string           // "": the system's
 	Seed      uint64
-	Logger    *slog.Logger                          // nil: none
-	Count     string                                // the column that says how many records a row stands for, "" for one each
-	Progress  func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
+	Logger    *slog.Logger // nil: none
+	// AllowEmpty lets the spec name values that no row has, and choose no row.
+	AllowEmpty bool
+	Count      string                                // the column that says how many records a row stands for, "" for one each
+	Progress   func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
 	// Finish is called when all operators are fitted and all rows written, before the sink commits: it gives the metadata for the
 	// sink, or an error that stops the run.
 	Finish func(*Report) (map[string]string, error)
@@ -86,6 +87,8 @@ type run struct {
 	report  Report
 	mu      sync.Mutex // guards report.Warnings, domains
 	rows    int64
+	asked   []bool         // by step: its values that no row has were asked for
+	chosen  []atomic.Int64 // by step: rows chosen by it and the selections before it, in any scan
 }
 
 // Run reads source, fits the operators, and writes to sink (nil: nothing is written, the operators are only fitted).
@@ -140,6 +143,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 	}
 	r := &run{
 		chain: c, o: o, parts: parts, store: contingency.NewStore(o.TempDir), fitted: make([]Fitted, len(c.steps)),
+		asked: make([]bool, len(c.steps)), chosen: make([]atomic.Int64, len(c.steps)),
 		tables: map[string]*contingency.Table{}, domains: map[string]*domain{}, finals: map[string][][]uint32{},
 	}
 	for _, p := range parts {
@@ -221,7 +225,8 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*worker, error) {
 	var next, done, written atomic.Int64
 	workers := make([]*worker, min(r.o.Workers, max(len(r.parts), 1)))
-	group, ctx := errgroup.WithContext(ctx)
+	var group sync.WaitGroup
+	failure := newFirstFailure()
 	r.o.Progress(name, 0, r.rows)
 	s.disk = r.onDisk(s)
 	step := int64(r.partsAtOnce(s))
@@ -232,25 +237,30 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 			r.o.Progress(name, done.Add(rows), r.rows)
 			return w.spill(len(workers))
 		}
-		group.Go(func() error {
+		take := w.takePart
+		if len(s.disk) > 0 {
+			take = w.takeBlocks
+		}
+		group.Go(func() {
 			for {
 				first := int(next.Add(step) - step)
 				if first >= len(r.parts) {
-					return nil
+					return
 				}
-				take := w.takePart
-				if len(s.disk) > 0 {
-					take = w.takeBlocks
+				ctx, ok := failure.begin(ctx, first)
+				if !ok {
+					return
 				}
-				if err := take(ctx, first, min(first+int(step), len(r.parts)), after); err != nil {
-					return err
-				}
+				failure.end(first, take(ctx, first, min(first+int(step), len(r.parts)), after))
 			}
 		})
 	}
-	err := group.Wait()
+	group.Wait()
 	r.report.Written = written.Load()
-	return workers, err
+	if failure.err != nil {
+		return workers, failure.err
+	}
+	return workers, r.checkFound(s)
 }
 
 // spill writes the worker's counters to the store when they hold more than the worker's part of half the memory; the other half is

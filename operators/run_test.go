@@ -155,14 +155,14 @@ func TestLevels(t *testing.T) {
 	source := lines(t, mem, 2, "A B", "own 1", "rent 1", "_ 2")
 	k := key("A", "B")
 	k.Variables[0].Levels = []string{"own", "rent", "other"}
-	_, report, err := table(t, mem, source, Options{}, Suda{Key: k, Shared: true})
+	_, report, err := table(t, mem, source, Options{AllowEmpty: true}, Suda{Key: k, Shared: true})
 	require.NoError(t, err)
 	require.Equal(t, int64(3), report.Operators[0].Summary.(*schemas.SudaSummary).KeySummary.Variables[0].Categories)
 	k.Variables[0].Levels = []string{"own", "other"}
 	_, _, err = table(t, mem, source, Options{}, Suda{Key: k, Shared: true})
 	require.ErrorContains(t, err, `key variable "A" has the value "rent", which is not among its levels`)
 	rent := []string{"own"}
-	_, _, err = table(t, mem, source, Options{}, Select{schemas.Select{Rows: []schemas.Condition{{Column: "A", Values: rent}}}}, Suda{Key: k, Shared: true})
+	_, _, err = table(t, mem, source, Options{AllowEmpty: true}, Select{schemas.Select{Rows: []schemas.Condition{{Column: "A", Values: rent}}}}, Suda{Key: k, Shared: true})
 	require.NoError(t, err, "rent is in no row that was counted")
 }
 
@@ -208,9 +208,46 @@ func TestSelect(t *testing.T) {
 		{schemas.Condition{Column: "d", Values: []string{"2023-12-31"}}, "9007199254740993"},
 		{schemas.Condition{Column: "s", Min: p("10")}, "9007199254740993"},
 	} {
-		out, _, err := table(t, mem, source, Options{}, Select{schemas.Select{Rows: []schemas.Condition{c.condition}}}, Select{schemas.Select{Columns: []string{"n"}}})
+		out, _, err := table(t, mem, source, Options{AllowEmpty: true}, Select{schemas.Select{Rows: []schemas.Condition{c.condition}}}, Select{schemas.Select{Columns: []string{"n"}}})
 		require.NoError(t, err)
 		require.Equal(t, c.want, strings.Join(out[1:], " "), c.condition)
+	}
+}
+
+// What names a value that no row has is most often a mistake; of a gate it would be a passed one.
+func TestValuesThatNoRowHas(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	fields := []arrow.Field{{Name: "sex", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "job", Type: arrow.BinaryTypes.String}}
+	source := typed(t, mem, fields, `[{"sex":1,"x":0.5,"job":"baker"},{"sex":2,"x":1,"job":"cook"},{"sex":2,"x":2,"job":"clerk"}]`)
+	choose := func(c schemas.Condition) Operator {
+		return Select{Config: schemas.Select{Rows: []schemas.Condition{c}}}
+	}
+	levels := func(list ...string) Operator {
+		return Frequency{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "job", Levels: list}}}, Shared: true}
+	}
+	mapped := Recode{Config: schemas.Recode{Name: "job", Map: map[string]string{"bakker": "food"}, Replace: true}}
+	impossible := SAP{Config: schemas.SAP{Cells: []schemas.KeyVariable{{Name: "job"}, {Name: "sex"}}, Known: []int64{1}, Impossible: []map[string]string{{"job": "cook", "sex": "3"}}}}
+	for want, list := range map[string][]Operator{
+		`select sex: no row has the value "male"; the nearest values are "1" and "2"; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)`: {choose(schemas.Condition{Column: "sex", Values: []string{"1", "male"}})},
+		`select x: no row has the value "1.0"`:            {choose(schemas.Condition{Column: "x", Values: []string{"1.0"}})},
+		`select: none of the 3 rows is chosen`:            {choose(schemas.Condition{Column: "x", Min: new("3")})},
+		`select: none of the 3 rows is chosen, so`:        {choose(schemas.Condition{Column: "sex", Values: []string{"1"}}), choose(schemas.Condition{Column: "job", Values: []string{"cook"}})},
+		`recode job: no row has the value "bakker"`:       {mapped},
+		`the levels of job: no row has the value "clerc"`: {levels("baker", "clerc", "clerk", "cook")},
+		`the impossible combination [job=cook, sex=3] has "3", which is no category of sex; the nearest are "1" and "2"`: {impossible},
+	} {
+		_, _, err := table(t, mem, source, Options{}, append(list, Frequency{Key: key("sex"), Config: schemas.FrequencyOperator{Prefix: "last", Key: new(key("sex"))}})...)
+		require.ErrorContains(t, err, want)
+		var unfound *UnfoundError
+		if !strings.Contains(want, "impossible") {
+			require.ErrorAs(t, err, &unfound)
+		}
+		if strings.Contains(want, "impossible") {
+			continue
+		}
+		_, _, err = table(t, mem, source, Options{AllowEmpty: true}, list...)
+		require.NoError(t, err, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
 	"microrisk/schemas"
 )
 
@@ -79,6 +80,11 @@ func sampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (sampleSiz
 		z.fraction, z.population = s.Fraction, n/s.Fraction
 	}
 	return z, t.Err()
+}
+
+// DroppedClasses are the classes of a table that missing-value policies, one a variable, leave out; nil if there are none.
+func DroppedClasses(t *contingency.Table, policies []uniques.Policy) []bool {
+	return droppedClasses(t, dropping(policies))
 }
 
 // droppedClasses are the classes of a table that lack a value of a variable in drop; nil if there are none.

@@ -92,7 +92,8 @@ func (l *layout) impossible(list []map[string]string) ([]bool, error) {
 			}
 			found++
 			if want[v] = slices.Index(variable.Categories, category); want[v] < 0 {
-				return nil, wronglySaid("the impossible combination %s has %q, which is no category of %s", l.combination(m), category, variable.Name)
+				return nil, wronglySaid("the impossible combination %s has %q, which is no category of %s; the nearest are %s",
+					l.combination(m), category, variable.Name, quotedSome(nearestValues(category, variable.Categories), "and"))
 			}
 		}
 		if found < len(m) {

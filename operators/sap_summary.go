@@ -104,6 +104,7 @@ func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 			s.SmallTables++
 		}
 	}
+	s.Dropped = f.table.Records() - s.Records
 	for k, n := range f.known {
 		s.Distribution = append(s.Distribution, distribution(n, f.sap[k]))
 	}

@@ -69,7 +69,7 @@ func TestSAPOfDeclaredLevels(t *testing.T) {
 	config.By[0].Levels = []string{"north", "south", "west"}
 	config.Cells[0].Levels = []string{"f", "m", "x"}
 	config.Impossible = []map[string]string{{"S": "x"}}
-	_, report, err := sapRows(t, SAP{Config: config}, Options{}, "west m good", "west m good", "north f bad")
+	_, report, err := sapRows(t, SAP{Config: config}, Options{AllowEmpty: true}, "west m good", "west m good", "north f bad")
 	require.NoError(t, err)
 	s := report.Operators[0].Summary.(*schemas.SAPSummary)
 	require.EqualValues(t, 3, s.Tables)

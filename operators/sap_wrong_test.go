@@ -102,7 +102,7 @@ func TestSAPRefusesTotals(t *testing.T) {
 	}
 	config := sapOf(schemas.Perturbation{}, "")
 	config.Cells[0].Levels = []string{"m", "Total"}
-	_, _, err := sapRows(t, SAP{Config: config}, Options{}, "north m good")
+	_, _, err := sapRows(t, SAP{Config: config}, Options{AllowEmpty: true}, "north m good")
 	require.ErrorContains(t, err, `S has the category "Total"`)
 }
 
@@ -158,7 +158,7 @@ func TestRecordsInNoTable(t *testing.T) {
 	for _, levels := range [][]string{nil, {"north", "south"}} {
 		config := sapOf(schemas.Perturbation{Scheme: "conventional", Base: 3}, "")
 		config.By[0].Levels, config.Known = levels, []int64{0}
-		_, report, err := sapRows(t, SAP{Config: config}, Options{}, rows...)
+		_, report, err := sapRows(t, SAP{Config: config}, Options{AllowEmpty: true}, rows...)
 		require.NoError(t, err)
 		require.Equal(t, []string{"sap: 3 records have no value of A: they are in no table"}, report.Warnings)
 		require.EqualValues(t, 1, report.Operators[0].Summary.(*schemas.SAPSummary).Records)
@@ -173,7 +173,7 @@ func TestTooManyDeclaredTables(t *testing.T) {
 	}
 	config := schemas.SAP{By: variables("A", "S"), Cells: variables("H"), Known: []int64{1}}
 	config.By[0].Levels, config.By[1].Levels = levels, levels
-	_, _, err := sapRows(t, SAP{Config: config}, Options{Memory: 64 << 20}, "1 1 x")
+	_, _, err := sapRows(t, SAP{Config: config}, Options{Memory: 64 << 20, AllowEmpty: true}, "1 1 x")
 	require.ErrorContains(t, err, "the levels of by have 9000000 combinations, each of which is a table: they need about")
 }
 

@@ -149,22 +149,24 @@ func (w *worker) process(ctx context.Context, until int, found map[string]*locat
 	w.made, w.found, w.counted, w.active, w.keep = map[int]arrow.Array{}, found, map[string]bool{}, nil, nil
 	c := w.scan.chain
 	next := 0
+	var first error // about a row: another table may have one about an earlier row
 	for i := range c.steps[:until] {
 		if next < len(w.scan.count) && w.scan.count[next] == i {
 			next++
 			for _, t := range c.steps[i].tables {
-				if err := w.countTable(t); err != nil {
+				err := w.countTable(t)
+				if first = earlier(first, err); first != nil && first == err && !isRowError(err) {
 					return err
 				}
 			}
 		}
 		if w.scan.apply[i] {
 			if err := w.applyStep(ctx, i); err != nil {
-				return err
+				return earlier(first, err)
 			}
 		}
 	}
-	return nil
+	return first
 }
 
 func (w *worker) free() {
@@ -239,6 +241,7 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 	}
 	if keep != nil {
 		w.active = and(w.active, keep)
+		w.run.chosen[i].Add(int64(w.active.Count()))
 		if !st.plan.KeepRows {
 			w.keep = and(w.keep, keep)
 		}
@@ -297,10 +300,9 @@ func (w *worker) countTable(t tableRef) error {
 	if err != nil {
 		return err
 	}
+	var first error
 	for v, c := range cols {
-		if err := w.declared(w.coders[t.id][v].domain, c, times); err != nil {
-			return err
-		}
+		first = earlier(first, w.declared(w.coders[t.id][v].domain, c, times))
 	}
 	sums := make([][]float64, len(t.sums))
 	for k, id := range t.sums {
@@ -308,9 +310,11 @@ func (w *worker) countTable(t tableRef) error {
 		if err != nil {
 			return err
 		}
-		if sums[k], err = w.numbers(a, t.request.Sums[k]); err != nil {
-			return err
-		}
+		sums[k], err = w.numbers(a, t.request.Sums[k])
+		first = earlier(first, err)
+	}
+	if first != nil {
+		return first
 	}
 	return counter.Add(w.rows, cols, times, sums)
 }
@@ -330,7 +334,7 @@ func (w *worker) declared(d *domain, c contingency.Column, times []int64) error 
 			continue
 		}
 		if text, other := others[c.Codes[c.Index[r]]]; other {
-			return fmt.Errorf("row %d: key variable %q has the value %q, which is not among its levels (%s)", w.row(r), d.key.Name, text, strings.Join(d.key.Levels, ", "))
+			return w.rowErrorf(r, "key variable %q has the value %q, which is not among its levels (%s)", d.key.Name, text, strings.Join(d.key.Levels, ", "))
 		}
 	}
 	return nil
@@ -351,7 +355,7 @@ func (w *worker) multiplicities() ([]int64, error) {
 		for r := range times {
 			n, ok := Integer(a, r)
 			if !ok || n < 0 {
-				return nil, fmt.Errorf("row %d: the count %q is %s: it must be a whole number, 0 or more", w.row(r), name, show(a, r))
+				return nil, w.rowErrorf(r, "the count %q is %s: it must be a whole number, 0 or more", name, show(a, r))
 			}
 			times[r] = n
 		}
@@ -379,11 +383,11 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 		v, ok := number(a, r)
 		switch {
 		case sum.Weight && (!ok || !(v > 0) || math.IsInf(v, 1)):
-			return nil, fmt.Errorf("row %d: the weight %q is %s: a weight must be a finite number above 0", w.row(r), sum.Name, show(a, r))
+			return nil, w.rowErrorf(r, "the weight %q is %s: a weight must be a finite number above 0", sum.Name, show(a, r))
 		case ok && (math.IsNaN(v) || math.IsInf(v, 0)):
-			return nil, fmt.Errorf("row %d: %q is %s: it cannot be added up", w.row(r), sum.Name, show(a, r))
+			return nil, w.rowErrorf(r, "%q is %s: it cannot be added up", sum.Name, show(a, r))
 		case math.Abs(v) > largestValue:
-			return nil, fmt.Errorf("row %d: %q is %s: values up to 1e18 can be added up exactly", w.row(r), sum.Name, show(a, r))
+			return nil, w.rowErrorf(r, "%q is %s: values up to 1e18 can be added up exactly", sum.Name, show(a, r))
 		}
 		x[r] = v
 	}
@@ -413,7 +417,7 @@ func (w *worker) locate(t tableRef, counts bool) (*located, error) {
 			if w.active != nil && !w.active.Get(r) {
 				f.class[r] = -1
 			} else if c < 0 && w.scan.times < 0 {
-				return nil, fmt.Errorf("row %d: its key was not there when the file was counted: the input has changed during the run", w.row(r))
+				return nil, w.rowErrorf(r, "its key was not there when the file was counted: the input has changed during the run")
 			}
 		}
 	}

@@ -49,7 +49,11 @@ func (s Select) Bind(in *arrow.Schema) (*Plan, error) {
 			return nil, fmt.Errorf("select: %q: %w", c.Column, err)
 		}
 		plan.Reads = append(plan.Reads, c.Column)
-		apply.conditions = append(apply.conditions, &rowCondition{holds: holds})
+		condition := &rowCondition{holds: holds}
+		if c.Values != nil {
+			condition.sought = newSought("select "+c.Column, c.Values)
+		}
+		apply.conditions = append(apply.conditions, condition)
 	}
 	plan.Filters, plan.KeepRows = len(s.Config.Rows) > 0, s.Config.KeepRows
 	plan.Apply = apply
@@ -145,9 +149,10 @@ type selected struct{ conditions []*rowCondition }
 
 // A rowCondition keeps what it found for the dictionaries it met last.
 type rowCondition struct {
-	holds func(values arrow.Array, i int) bool
-	mu    sync.Mutex
-	memo  [4]struct {
+	sought *sought // of a list
+	holds  func(values arrow.Array, i int) bool
+	mu     sync.Mutex
+	memo   [4]struct {
 		dictionary arrow.ArrayData
 		holds      []bool
 	}
@@ -172,7 +177,18 @@ func (s *selected) Apply(_ context.Context, _ memory.Allocator, rows Rows) ([]ar
 	return nil, keep, nil
 }
 
+// Unfound is a Seeker's.
+func (s *selected) Unfound() error {
+	for _, c := range s.conditions {
+		if err := c.sought.Unfound(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *rowCondition) apply(column arrow.Array, keep *Bitmap) error {
+	c.sought.look(column)
 	d, ok := column.(*array.Dictionary)
 	if !ok {
 		for r := range keep.Len() {

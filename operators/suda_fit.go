@@ -97,7 +97,7 @@ func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.SudaSummary {
 	k := len(t.Variables)
 	s := &schemas.SudaSummary{
-		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: max(b.Config.Threshold, 1), Records: r.Records,
+		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: max(b.Config.Threshold, 1), Records: r.Records, Dropped: t.Records() - r.Records,
 		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: r.BySize,
 		Variables: []schemas.Blame{}, Categories: []schemas.CategoryBlame{},
 	}

@@ -90,7 +90,7 @@ func (r *run) table(ctx context.Context, t tableRef, workers []*worker) (*contin
 	if err != nil {
 		return nil, err
 	}
-	if table, err = onlyObserved(table, t.request.Keys, finals, declared); err != nil {
+	if table, err = r.onlyObserved(table, t.request.Keys, finals, declared); err != nil {
 		return nil, err
 	}
 	r.tables[t.id], r.finals[t.id] = table, finals
@@ -109,7 +109,7 @@ func (r *run) held() int64 {
 // onlyObserved takes categories that no record has out of a table (a dictionary may hold values that no counted row has), except
 // declared ones, and finds records with a value that is not declared. The first declared categories of a variable are the declared
 // ones, if there are any. finals is brought up to date.
-func onlyObserved(t *contingency.Table, keys []contingency.Key, finals [][]uint32, declared []int) (*contingency.Table, error) {
+func (r *run) onlyObserved(t *contingency.Table, keys []contingency.Key, finals [][]uint32, declared []int) (*contingency.Table, error) {
 	variables, codes := slices.Clone(t.Variables), make([][]uint32, len(t.Variables))
 	changed := false
 	for v := range variables {
@@ -124,6 +124,9 @@ func onlyObserved(t *contingency.Table, keys []contingency.Key, finals [][]uint3
 				code[c] = uint32(len(kept))
 				kept = append(kept, category)
 			}
+		}
+		if err := r.unfoundLevels(t, keys[v], old.Categories[:declared[v]], used); err != nil {
+			return nil, err
 		}
 		if len(kept) == len(old.Categories) {
 			continue
@@ -142,4 +145,23 @@ func onlyObserved(t *contingency.Table, keys []contingency.Key, finals [][]uint3
 		return t, err
 	}
 	return t.Recode(variables, codes)
+}
+
+// unfoundLevels finds declared categories that no record has.
+func (r *run) unfoundLevels(t *contingency.Table, key contingency.Key, levels []string, used []bool) error {
+	if r.o.AllowEmpty || t.Records() == 0 {
+		return nil
+	}
+	e := &UnfoundError{Who: "the levels of " + key.Name}
+	for c, level := range levels {
+		if used[c] {
+			e.Known = append(e.Known, level)
+		} else {
+			e.Values = append(e.Values, level)
+		}
+	}
+	if e.Values == nil {
+		return nil
+	}
+	return e
 }

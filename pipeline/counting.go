@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -14,13 +15,15 @@ import (
 )
 
 // counting is an operator that keeps the tables it is given, for those who look at tables and write nothing. With classes it makes
-// a column with each row's class in the first table.
+// a column with each row's class in the first table. A table that went to disk lasts only as long as the run that counted it, so that it
+// is refused, unless look looks at it before the run ends (see [job.count]).
 type counting struct {
 	requests func(in *arrow.Schema) ([]contingency.Request, error)
 	classes  bool
 	as       string                          // tells several in a chain apart
 	check    func(ctx context.Context) error // of the tables, before the operators that follow are fitted; nil: none
-	tables   []*contingency.Table
+	look     func(ctx context.Context, tables []*contingency.Table, report *operators.Report) error
+	tables   []*contingency.Table // in memory; nil with look
 }
 
 // classColumn cannot be the name of a column that an operator before it makes from a spec's flags.
@@ -37,12 +40,43 @@ func (c *counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	}
 	plan.Fit = func(ctx context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
 		c.tables = tables
+		for _, t := range tables {
+			if t.OnDisk() && c.look == nil {
+				return nil, &tooManyClasses{classes: t.Classes()}
+			}
+		}
 		if c.check == nil {
 			return c, nil
 		}
 		return c, c.check(ctx)
 	}
 	return plan, nil
+}
+
+// tooManyClasses says that a table cannot be kept.
+type tooManyClasses struct{ classes int }
+
+func (e *tooManyClasses) Error() string {
+	return fmt.Sprintf("%d key combinations do not fit in the memory allowed: allow more (memory), or use fewer or coarser key variables", e.classes)
+}
+
+// count runs the job's chain with a counting operator in it that looks at its tables, while they are there.
+func (j *job) count(ctx context.Context, count *counting, sink operators.Sink) (*operators.Report, error) {
+	o := j.chainOptions()
+	o.Finish = func(report *operators.Report) (map[string]string, error) {
+		tables := count.tables
+		count.tables = nil
+		if err := count.look(ctx, tables, report); err != nil {
+			return nil, err
+		}
+		for _, t := range tables {
+			if err := t.Err(); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	return j.chain.Run(ctx, j.source, sink, o)
 }
 
 func (c *counting) Apply(_ context.Context, mem memory.Allocator, rows operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {

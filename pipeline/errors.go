@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 
+	"microrisk/operators"
 	"microrisk/schemas"
 )
 
@@ -16,7 +17,8 @@ func (e *SpecError) Unwrap() error { return e.Err }
 func IsSpec(err error) bool {
 	var mine *SpecError
 	var theirs *schemas.SpecError
-	return errors.As(err, &mine) || errors.As(err, &theirs)
+	var unfound *operators.UnfoundError
+	return errors.As(err, &mine) || errors.As(err, &theirs) || errors.As(err, &unfound)
 }
 
 func wrong(err error) error {

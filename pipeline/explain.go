@@ -72,14 +72,16 @@ func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Su
 		return nil, err
 	}
 	find := &rowSink{row: row, class: -1}
-	report, err := j.chain.Run(ctx, j.source, find, j.chainOptions())
-	if err != nil {
-		return nil, err
+	e := &Explanation{Input: j.source.Inputs()[0], Row: row}
+	count.look = func(ctx context.Context, tables []*contingency.Table, report *operators.Report) error {
+		if row >= report.Rows {
+			return wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", row, e.Input, report.Rows))
+		}
+		if e.Records = tables[0].Records(); find.class < 0 {
+			return nil
+		}
+		return e.compare(ctx, tables[0], int(find.class), policiesOf(*spec.Key))
 	}
-	if row >= report.Rows {
-		return nil, wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", row, j.source.Inputs()[0], report.Rows))
-	}
-	e := &Explanation{Input: j.source.Inputs()[0], Row: row, Records: count.tables[0].Records()}
 	for _, v := range spec.Key.Variables {
 		e.Variables = append(e.Variables, v.Name)
 	}
@@ -88,10 +90,8 @@ func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Su
 	if suda.MaxSize > 0 {
 		e.MaxSize = min(suda.MaxSize, e.MaxSize)
 	}
-	if find.class < 0 {
-		return e, nil
-	}
-	return e, e.compare(ctx, count.tables[0], int(find.class), policiesOf(*spec.Key))
+	_, err = j.count(ctx, count, find)
+	return e, err
 }
 
 // compare compares the record's class with all others. For each it takes the set of variables on which the two agree; the record is
@@ -111,12 +111,22 @@ func (e *Explanation) compare(ctx context.Context, t *contingency.Table, class i
 	e.Counted = true
 	agreements := map[uint64]struct{}{}
 	near := nearClasses{e: e, table: t, most: -1}
+	codes := make([][]uint32, k) // of some classes at a time
+	for v := range codes {
+		codes[v] = make([]uint32, min(t.Classes(), 4096))
+	}
 	for i := range t.Classes() {
-		if i%65536 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		at := i % 4096
+		if at == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			for v := range codes {
+				t.Codes(v, i, codes[v][:min(4096, t.Classes()-i)])
+			}
 		}
 		for v := range other {
-			other[v] = t.Code(i, v)
+			other[v] = codes[v][at]
 		}
 		search, whole, dropped := agreement(own, other, missing, policies)
 		if dropped {

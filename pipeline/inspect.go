@@ -75,7 +75,8 @@ type KeyInspection struct {
 // A KeyCount is what the table of some key variables looks like.
 type KeyCount struct {
 	Without       string // the variable left out
-	Classes       int64
+	Records       int64  // that no missing value drops
+	Classes       int64  // of these
 	SampleUniques int64
 }
 
@@ -88,6 +89,7 @@ func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options
 	defer j.source.Close()
 	list := operatorsOf(spec, &companions{})
 	columns := &columnTables{look: look}
+	inspection := &Inspection{Inputs: j.source.Inputs()}
 	count := &counting{requests: columns.requests}
 	if spec.Key != nil {
 		count.requests = keyRequest(*spec.Key)
@@ -100,20 +102,25 @@ func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options
 	if j.chain, err = j.bind(true, append(list, count)...); err != nil {
 		return nil, err
 	}
-	report, err := j.chain.Run(ctx, j.source, nil, j.chainOptions())
-	if err != nil {
+	count.look = func(ctx context.Context, tables []*contingency.Table, report *operators.Report) (err error) {
+		inspection.Rows, inspection.Counted = report.Rows, tables[0].Records()
+		switch {
+		case spec.Key != nil:
+			inspection.Key, err = inspectKey(ctx, *spec.Key, tables[0], j.options)
+		case len(look.Values) > 0:
+			for _, t := range tables[1:] {
+				inspection.Values = append(inspection.Values, valuesOf(t))
+			}
+		default:
+			inspection.Columns = columns.describe(tables[1:])
+		}
+		return err
+	}
+	if _, err = j.count(ctx, count, nil); err != nil {
 		return nil, err
 	}
-	inspection := &Inspection{Inputs: j.source.Inputs(), Rows: report.Rows, Counted: count.tables[0].Records()}
-	switch {
-	case spec.Key != nil:
-		inspection.Key, err = inspectKey(ctx, *spec.Key, count.tables[0], j.options)
-	case len(look.Values) > 0:
-		for _, t := range count.tables[1:] {
-			inspection.Values = append(inspection.Values, valuesOf(t))
-		}
-	default:
-		inspection.Columns = columns.describe(count.tables[1:])
+	if k := inspection.Key; k != nil && k.Without == nil && len(spec.Key.Variables) > 1 {
+		err = j.inspectWithout(ctx, spec, k)
 	}
 	return inspection, err
 }
@@ -149,10 +156,12 @@ func Count(ctx context.Context, spec *schemas.Spec, options Options) (classes, r
 	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
 		return 0, 0, err
 	}
-	if _, err = j.chain.Run(ctx, j.source, nil, j.chainOptions()); err != nil {
-		return 0, 0, err
+	count.look = func(_ context.Context, tables []*contingency.Table, _ *operators.Report) error {
+		classes, records = int64(tables[0].Classes()), tables[0].Records()
+		return nil
 	}
-	return int64(count.tables[0].Classes()), count.tables[0].Records(), nil
+	_, err = j.count(ctx, count, nil)
+	return classes, records, err
 }
 
 // columnTables are the tables that describe columns: the number of records, then a table of each column that can be counted. Of a
@@ -176,7 +185,7 @@ func (c *columnTables) presence(in *arrow.Schema) []operators.Operator {
 	}
 	for _, f := range in.Fields() {
 		if len(c.look.Values) == 0 && reason(in, f) == ReasonFloating {
-			list = append(list, operators.Recode{Config: schemas.Recode{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}})
+			list = append(list, operators.Recode{Config: schemas.Recode{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}, Unasked: true})
 		}
 	}
 	return list
@@ -296,21 +305,13 @@ func typeName(t arrow.DataType) string {
 	return t.String()
 }
 
-// inspectKey counts the sample uniques of a key, and of it without each variable.
+// inspectKey counts the sample uniques of a key, and of it without each variable; those of a table on disk are left out.
 func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o Options) (*KeyInspection, error) {
 	policies := policiesOf(key)
-	count := func(t *contingency.Table, policies []uniques.Policy) (KeyCount, error) {
-		// Sets of one variable are enough: the frequencies of whole keys come with every search.
-		r, err := uniques.Search(ctx, t, uniques.Options{Policies: policies, MaxSize: 1, Workers: o.Workers, Force: true})
-		if err != nil {
-			return KeyCount{}, err
-		}
-		return KeyCount{Classes: int64(t.Classes()), SampleUniques: r.Uniques}, nil
-	}
 	k := &KeyInspection{}
 	var err error
-	if k.Whole, err = count(t, policies); err != nil {
-		return nil, err
+	if k.Whole, err = countClasses(ctx, t, policies); err != nil || t.OnDisk() {
+		return k, err
 	}
 	for left := range t.Variables {
 		if len(t.Variables) == 1 {
@@ -326,7 +327,7 @@ func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o Op
 		if err != nil {
 			return nil, err
 		}
-		one, err := count(margin, slices.Delete(slices.Clone(policies), left, left+1))
+		one, err := countClasses(ctx, margin, slices.Delete(slices.Clone(policies), left, left+1))
 		if err != nil {
 			return nil, err
 		}
@@ -335,4 +336,69 @@ func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o Op
 		o.Progress("leaving out", int64(left+1), int64(len(t.Variables)))
 	}
 	return k, nil
+}
+
+// inspectWithout counts the key without each of its variables from the file, since its table is too large to be summed over in memory.
+func (j *job) inspectWithout(ctx context.Context, spec *schemas.Spec, k *KeyInspection) error {
+	policies := policiesOf(*spec.Key)
+	count := &counting{requests: func(in *arrow.Schema) ([]contingency.Request, error) {
+		whole, err := keyRequest(*spec.Key)(in)
+		if err != nil {
+			return nil, err
+		}
+		var list []contingency.Request
+		for v := range whole[0].Keys {
+			list = append(list, contingency.Request{Keys: slices.Delete(slices.Clone(whole[0].Keys), v, v+1)})
+		}
+		return list, nil
+	}, look: func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
+		for v, t := range tables {
+			one, err := countClasses(ctx, t, slices.Delete(slices.Clone(policies), v, v+1))
+			if err != nil {
+				return err
+			}
+			one.Without = spec.Key.Variables[v].Name
+			k.Without = append(k.Without, one)
+		}
+		return nil
+	}}
+	var err error
+	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
+		return err
+	}
+	_, err = j.count(ctx, count, nil)
+	return err
+}
+
+// countClasses counts the records, classes and sample uniques of a table, those left out that a missing value drops. Only wildcards
+// need a table in memory.
+func countClasses(ctx context.Context, t *contingency.Table, policies []uniques.Policy) (c KeyCount, err error) {
+	if !slices.Contains(policies, uniques.Wildcard) {
+		dropped := operators.DroppedClasses(t, policies)
+		for i := range t.Classes() {
+			if dropped != nil && dropped[i] {
+				continue
+			}
+			n := t.Count(i)
+			c.Records += n
+			if c.Classes++; n == 1 {
+				c.SampleUniques++
+			}
+		}
+		return c, t.Err()
+	}
+	if t.OnDisk() {
+		return c, &tooManyClasses{t.Classes()}
+	}
+	r, err := uniques.Frequencies(ctx, t, policies)
+	if err != nil {
+		return c, err
+	}
+	c.Records, c.SampleUniques = r.Records, r.Uniques
+	for _, f := range r.Frequency {
+		if f > 0 {
+			c.Classes++
+		}
+	}
+	return c, nil
 }

@@ -1,59 +1,123 @@
 package pipeline
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"microrisk/operators"
 	"microrisk/schemas"
 )
 
+// A Breach is a limit that a figure has passed, or that cannot be compared with all records asked about.
+type Breach struct {
+	Limit    string
+	Operator string // prefix of the operator whose figure it is, "" for the pipeline's key
+	Value    float64
+	Allowed  float64
+	Records  int64 // that the figure is of
+	Dropped  int64 // records that it leaves out, and should not
+}
+
+func (b Breach) String() string {
+	of := ""
+	if b.Operator != "" {
+		of = " of " + b.Operator
+	}
+	switch allowed := strconv.FormatFloat(b.Allowed, 'f', -1, 64); {
+	case b.Records == 0:
+		return fmt.Sprintf("limit breached: %s%s is a figure of no records, which no limit holds for", b.Limit, of)
+	case b.Dropped > 0 && b.Value <= b.Allowed:
+		return fmt.Sprintf("limit breached: %s%s is %s, but of %d records only: %d more have missing values and were dropped; measure them too (missing: category), or limit what is modelled (%s: {max: %s, of: modelled}, --limit %s=%s:modelled)",
+			b.Limit, of, plainNumber(b.Value), b.Records, b.Dropped, b.Limit, allowed, b.Limit, allowed)
+	default:
+		return fmt.Sprintf("limit breached: %s%s is %s, at most %s is allowed", b.Limit, of, plainNumber(b.Value), allowed)
+	}
+}
+
+// A gate compares figures with their limits.
+type gate struct {
+	limits map[string]schemas.Limit
+	found  []Breach
+}
+
+// check compares a figure of some records.
+func (g *gate) check(name, operator string, value float64, records, dropped int64) {
+	limit, ok := g.limits[name]
+	if limit.Of == schemas.LimitModelled {
+		dropped = 0
+	}
+	if ok && (value > limit.Max || records == 0 || dropped > 0) {
+		g.found = append(g.found, Breach{Limit: name, Operator: operator, Value: value, Allowed: limit.Max, Records: records, Dropped: dropped})
+	}
+}
+
+func (g *gate) key(k *schemas.KeySummary, operator string, records, dropped int64) {
+	if k == nil {
+		return
+	}
+	g.check(schemas.LimitClasses, operator, float64(k.Classes), records, dropped)
+	g.check(schemas.LimitSampleUniques, operator, float64(k.SampleUniques), records, dropped)
+	g.check(schemas.LimitDoubles, operator, k.Doubles, records, dropped)
+	g.check(schemas.LimitSampleUniqueShare, operator, float64(k.SampleUniques)/float64(max(records, 1)), records, dropped)
+}
+
 // breaches compares the figures of a run with their limits. A figure that several operators have is compared for each.
 func breaches(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) []Breach {
-	var found []Breach
-	check := func(name, operator string, value float64) {
-		if allowed, ok := spec.Limits[name]; ok && value > allowed {
-			found = append(found, Breach{Limit: name, Operator: operator, Value: value, Allowed: allowed})
-		}
-	}
-	key := func(k *schemas.KeySummary, operator string, records int64) {
-		if k == nil {
-			return
-		}
-		check(schemas.LimitClasses, operator, float64(k.Classes))
-		check(schemas.LimitSampleUniques, operator, float64(k.SampleUniques))
-		check(schemas.LimitDoubles, operator, k.Doubles)
-		if records > 0 {
-			check(schemas.LimitSampleUniqueShare, operator, float64(k.SampleUniques)/float64(records))
-		}
-	}
-	records := s.Rows
+	g := &gate{limits: spec.Limits}
+	records, dropped := s.Rows, int64(0)
 	for _, prefix := range slices.Sorted(maps.Keys(s.Operators)) {
 		if m, ok := s.Operators[prefix].(*schemas.SAPSummary); ok {
-			check(schemas.LimitSAP, prefix, m.Greatest())
+			g.check(schemas.LimitSAP, prefix, m.Greatest(), m.Records, m.Dropped)
 		}
 		m, ok := s.Operators[prefix].(schemas.Measured)
 		if !ok {
 			continue
 		}
 		if m.Key() == nil {
-			records = m.Counted()
+			records, dropped = m.Counted(), m.LeftOut()
 		}
-		key(m.Key(), prefix, m.Counted())
+		g.key(m.Key(), prefix, m.Counted(), m.LeftOut())
 		figures := m.Figures()
 		for _, name := range schemas.LimitNames {
-			if value, ok := figures[name]; ok {
-				check(name, prefix, value)
+			value, ok := figures[name]
+			if ok || m.Counted() == 0 && slices.Contains(offered(spec, prefix), name) {
+				g.check(name, prefix, value, m.Counted(), m.LeftOut())
 			}
 		}
 	}
-	key(s.Key, "", records)
+	g.key(s.Key, "", records, dropped)
+	g.scores(spec, s, rankings)
+	return g.found
+}
+
+// offered are the limits that an operator has figures for, but for those of its key and of single records.
+func offered(spec *schemas.Spec, prefix string) []string {
+	var names []string
+	for _, o := range spec.Operators {
+		if m := o.Measure(); m != nil && m.ColumnPrefix() == prefix {
+			names = m.Figures(spec)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.Contains([]string{schemas.LimitClasses, schemas.LimitSampleUniques, schemas.LimitDoubles, schemas.LimitSampleUniqueShare, schemas.LimitMaxScore}, name)
+	})
+}
+
+// scores compares the highest score of a record.
+func (g *gate) scores(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) {
 	for _, r := range rankings {
 		for _, o := range spec.Operators {
-			if o.Suda != nil && o.Suda.ColumnPrefix() == r.Operator && len(r.Rows) > 0 {
-				check(schemas.LimitMaxScore, r.Operator, r.Rows[0].Score)
+			if o.Suda == nil || o.Suda.ColumnPrefix() != r.Operator {
+				continue
 			}
+			highest := 0.0
+			if len(r.Rows) > 0 {
+				highest = r.Rows[0].Score
+			}
+			m := s.Operators[r.Operator].(schemas.Measured)
+			g.check(schemas.LimitMaxScore, r.Operator, highest, m.Counted(), m.LeftOut())
 		}
 	}
-	return found
 }

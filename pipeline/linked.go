@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"sync"
 
@@ -63,9 +62,6 @@ func (l *linked) Close() { l.job.source.Close() }
 func (l *linked) read(ctx context.Context) error {
 	sink := &classSink{prepare: func() error {
 		l.table = l.count.tables[0]
-		if l.table.OnDisk() {
-			return fmt.Errorf("%d key combinations do not fit in the memory allowed: allow more, or link by fewer or coarser variables", l.table.Classes())
-		}
 		l.first = make([]place, l.table.Classes())
 		for i := range l.first {
 			l.first[i] = place{math.MaxInt, 0}

@@ -246,7 +246,7 @@ func (c *mc3Case) spec(sink string, inputs ...string) *schemas.Spec {
 		delete(types, "w")
 	}
 	asked := c.asked
-	return &schemas.Spec{Source: schemas.Source{Path: inputs, Types: types}, Sampling: &c.sampling, Key: key,
+	return &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: inputs, Types: types}, Sampling: &c.sampling, Key: key,
 		Operators: []schemas.Operator{{MC3: &asked}}, Sink: schemas.Sink{Path: sink}}
 }
 

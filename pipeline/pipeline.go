@@ -215,6 +215,7 @@ func (j *job) bind(look bool, list ...operators.Operator) (*operators.Chain, err
 
 // operatorsOf are the operators of a spec, in its order, with what they read beside the inputs.
 func operatorsOf(s *schemas.Spec, with *companions) []operators.Operator {
+	s = s.WithLevels()
 	var list []operators.Operator
 	shared := sharedKey(s)
 	for i, o := range s.Operators {
@@ -277,7 +278,7 @@ func sharedKey(s *schemas.Spec) int {
 }
 
 func (j *job) chainOptions() operators.Options {
-	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, TempDir: j.options.TempDir, Seed: j.options.Seed,
+	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, TempDir: j.options.TempDir, Seed: j.options.Seed, AllowEmpty: j.spec.AllowEmpty,
 		Logger: j.options.Logger, Progress: j.options.Progress}
 	if j.spec.Source.Table != "" {
 		o.Count = j.spec.Source.Count

@@ -289,8 +289,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 func TestLimits(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": people})
 	spec := assess("people.csv", "risk.csv")
-	spec.Limits = map[string]float64{schemas.LimitSampleUniques: 2, schemas.LimitClasses: 4, schemas.LimitDoubles: 0.5, schemas.LimitSampleUniqueShare: 0.6,
-		schemas.LimitSpecialUniques: 0, schemas.LimitMSUs: 1, schemas.LimitDIS: 0.01, schemas.LimitMaxScore: 0, schemas.LimitFileScore: 0}
+	spec.Limits = map[string]schemas.Limit{schemas.LimitSampleUniques: {Max: 2}, schemas.LimitClasses: {Max: 4}, schemas.LimitDoubles: {Max: 0.5}, schemas.LimitSampleUniqueShare: {Max: 0.6},
+		schemas.LimitSpecialUniques: {Max: 0}, schemas.LimitMSUs: {Max: 1}, schemas.LimitDIS: {Max: 0.01}, schemas.LimitMaxScore: {Max: 0}, schemas.LimitFileScore: {Max: 0}}
 	o, err := Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
 	assert.FileExists(t, "risk.csv", "outputs are written")

@@ -112,7 +112,7 @@ func TestLimitOfSAP(t *testing.T) {
 	s.Operators[0].SAP.Known = []int64{2, 1}
 	s.Operators[0].SAP.Release.Perturbation = schemas.Perturbation{Scheme: "conventional", Base: 5}
 	for limit, breached := range map[float64]bool{0.3: true, 0.34: false} {
-		s.Limits = map[string]float64{"sap": limit}
+		s.Limits = map[string]schemas.Limit{"sap": {Max: limit}}
 		outcome, err := Run(t.Context(), s, Options{})
 		require.NoError(t, err)
 		m := outcome.Summary.Operators["sap"].(*schemas.SAPSummary)

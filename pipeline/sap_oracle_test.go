@@ -249,7 +249,7 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 	variables := []int{0, 1, 2, 3, 4}[:len(c.variables)]
 	s.By, s.Cells = c.keyVariables(variables[:c.by]...), c.keyVariables(variables[c.by:]...)
 	s.Tables = in("tables." + oneOf(r, "csv", "parquet"))
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{SAP: s}},
+	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{SAP: s}},
 		Sink: schemas.Sink{Path: in("out." + oneOf(r, "csv", "parquet"))}}
 	fail := failing(t, round, spec, in("in.csv"), in("published.csv"))
 	os.Remove(in("published.csv"))

@@ -114,22 +114,6 @@ func (j *job) runSummary(start time.Time, spilled int64) *schemas.RunSummary {
 	}
 }
 
-// A Breach is a limit that a figure has passed.
-type Breach struct {
-	Limit    string
-	Operator string // prefix of the operator whose figure it is, "" for the pipeline's key
-	Value    float64
-	Allowed  float64
-}
-
-func (b Breach) String() string {
-	of := ""
-	if b.Operator != "" {
-		of = " of " + b.Operator
-	}
-	return fmt.Sprintf("limit breached: %s%s is %s, at most %s is allowed", b.Limit, of, plainNumber(b.Value), strconv.FormatFloat(b.Allowed, 'f', -1, 64))
-}
-
 func plainNumber(v float64) string {
 	if v == float64(int64(v)) {
 		return fmt.Sprint(int64(v))

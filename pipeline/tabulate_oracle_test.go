@@ -316,7 +316,7 @@ func checkTabulate(t *testing.T, dir string, round int) {
 		scheme.Secret = in("secret")
 		writeFile(t, scheme.Secret, officeSecret(round))
 	}
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{Tabulate: &asked}}}
+	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{Tabulate: &asked}}}
 	fail := failing(t, round, spec, in("in.csv"))
 	spec.Sink.Path = in("whole.parquet")
 	summary := runTables(r, spec, fail)["tabulate"].(*schemas.TabulateSummary)
@@ -383,7 +383,7 @@ func checkTabulate(t *testing.T, dir string, round int) {
 		part = append(part, names[v])
 	}
 	some.Cells, some.Path, some.Empty, some.Margins = c.keyVariables(fewer...), in("part.csv"), true, true
-	runTables(r, &schemas.Spec{Source: schemas.Source{Path: []string{in("whole.parquet")}}, Operators: []schemas.Operator{{Tabulate: &some}}}, fail)
+	runTables(r, &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("whole.parquet")}}, Operators: []schemas.Operator{{Tabulate: &some}}}, fail)
 	numbers, _ := readTable(t, some.Path, part, column)
 	for key, n := range c.count(fewer, true) {
 		cell := slices.Repeat([]string{allOf}, len(names))

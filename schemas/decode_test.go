@@ -15,8 +15,9 @@ func pointer[T any](v T) *T { return &v }
 // full is a spec that says everything there is to say; testdata/full.yaml is its text.
 func full() *Spec {
 	return &Spec{
-		Source:   Source{Path: []string{"part1.csv", "part2.csv"}, Format: "csv", Types: map[string]string{"PLZ": "string"}, Delimiter: ";"},
-		Sampling: &Sampling{Fraction: 0.01},
+		AllowEmpty: true,
+		Source:     Source{Path: []string{"part1.csv", "part2.csv"}, Format: "csv", Types: map[string]string{"PLZ": "string"}, Delimiter: ";"},
+		Sampling:   &Sampling{Fraction: 0.01},
 		Key: &Key{
 			Variables: []KeyVariable{
 				{Name: "AGE5"}, {Name: "SEX"}, {Name: "2019"},
@@ -64,7 +65,7 @@ func full() *Spec {
 		},
 		Sink:    Sink{Path: "risk", Format: "parquet", Compression: "snappy"},
 		Summary: "risk.json",
-		Limits:  map[string]float64{"sample_uniques": 1000, "dis": 0.05},
+		Limits:  map[string]Limit{"sample_uniques": {Max: 1000}, "dis": {Max: 0.05, Of: LimitModelled}},
 	}
 }
 
@@ -146,7 +147,7 @@ func TestValidateWithoutText(t *testing.T) {
 		"width not finite": {func(s *Spec) {
 			s.Operators = append(s.Operators, Operator{Recode: []Recode{{Name: "B", From: "A", Width: math.Inf(1)}}})
 		}, "width is +Inf; it must be above 0"},
-		"limit not a number": {func(s *Spec) { s.Limits = map[string]float64{"dis": math.NaN()} }, "the limit dis is NaN; it must be 0 or more"},
+		"limit not a number": {func(s *Spec) { s.Limits = map[string]Limit{"dis": {Max: math.NaN()}} }, "the limit dis is NaN; it must be 0 or more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := valid()

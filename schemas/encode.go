@@ -31,9 +31,15 @@ func (s *Spec) YAML() []byte {
 	root.add("summary", s.Summary)
 	limits := ordered{}
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
-		limits = append(limits, entry{name, s.Limits[name]})
+		l := s.Limits[name]
+		if l.Of == "" {
+			limits = append(limits, entry{name, l.Max})
+			continue
+		}
+		limits = append(limits, entry{name, ordered{{"max", l.Max}, {"of", l.Of}}})
 	}
 	root.add("limits", limits)
+	root.add("allow_empty", s.AllowEmpty)
 	writeBlock(&b, root, 0)
 	return []byte(b.String())
 }

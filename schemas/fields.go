@@ -76,12 +76,25 @@ func specFields(s *Spec, version *int64) []field {
 		{"sink", func(d *decoder, n ast.Node, path string) { d.mapping(n, path, "sink", sinkFields(&s.Sink)) }},
 		{"summary", text("summary", &s.Summary)},
 		{"limits", func(d *decoder, n ast.Node, path string) {
-			s.Limits = map[string]float64{}
-			d.entries(n, path, "limits", func(name string, value ast.Node, at string) {
-				s.Limits[name] = d.number(value, at, "the limit "+name)
-			})
+			s.Limits = map[string]Limit{}
+			d.entries(n, path, "limits", func(name string, value ast.Node, at string) { s.Limits[name] = d.limit(name, value, at) })
 		}},
+		{"allow_empty", boolean("allow_empty", &s.AllowEmpty)},
 	}
+}
+
+// limit reads a number, or a mapping of max and of.
+func (d *decoder) limit(name string, n ast.Node, path string) (l Limit) {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		d.mapping(n, path, "the limit "+name, []field{{"max", number("max", &l.Max)}, {"of", text("of", &l.Of)}})
+		if !d.has(path + ".max") {
+			d.problemAt(path, fmt.Sprintf("the limit %s has no max; write %s: {max: 10, of: modelled}, or a number", name, name))
+		}
+	default:
+		l.Max = d.number(n, path, "the limit "+name)
+	}
+	return l
 }
 
 func sourceFields(s *Source) []field {

@@ -60,6 +60,7 @@ func (i *Individual) Columns(writes bool, _ []string) []ColumnInfo {
 type IndividualSummary struct {
 	KeySummary          *KeySummary       `json:"key,omitempty"`
 	Records             int64             `json:"records"` // not dropped
+	Dropped             int64             `json:"dropped"` // chosen, and left out for a missing value
 	Fraction            *float64          `json:"sampling_fraction"`
 	PopulationSize      *float64          `json:"population_size"`
 	Estimator           string            `json:"estimator"`
@@ -79,6 +80,9 @@ type HouseholdSummary struct {
 
 // Key is a Measured's.
 func (i *IndividualSummary) Key() *KeySummary { return i.KeySummary }
+
+// LeftOut is a Measured's.
+func (i *IndividualSummary) LeftOut() int64 { return i.Dropped }
 
 // Counted is a Measured's.
 func (i *IndividualSummary) Counted() int64 { return i.Records }

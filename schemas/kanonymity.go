@@ -77,6 +77,7 @@ func (k *KAnonymity) Columns(writes bool, _ []string) []ColumnInfo {
 type KAnonymitySummary struct {
 	KeySummary        *KeySummary        `json:"key,omitempty"`
 	Records           int64              `json:"records"` // not dropped
+	Dropped           int64              `json:"dropped"` // chosen, and left out for a missing value
 	K                 int64              `json:"k"`
 	Smallest          *int64             `json:"smallest_class"` // null without records
 	Violations        int64              `json:"violations"`     // records whose key fewer than k have
@@ -93,6 +94,9 @@ type CombinationsSize struct {
 
 // Key is a Measured's.
 func (k *KAnonymitySummary) Key() *KeySummary { return k.KeySummary }
+
+// LeftOut is a Measured's.
+func (k *KAnonymitySummary) LeftOut() int64 { return k.Dropped }
 
 // Counted is a Measured's.
 func (k *KAnonymitySummary) Counted() int64 { return k.Records }

@@ -84,6 +84,7 @@ func (l *LDiversity) Columns(writes bool, _ []string) []ColumnInfo {
 type LDiversitySummary struct {
 	KeySummary *KeySummary        `json:"key,omitempty"`
 	Records    int64              `json:"records"` // not dropped
+	Dropped    int64              `json:"dropped"` // chosen, and left out for a missing value
 	L          int64              `json:"l"`
 	C          float64            `json:"c"`
 	Sensitive  []SensitiveSummary `json:"sensitive"`
@@ -104,6 +105,9 @@ type SensitiveSummary struct {
 
 // Key is a Measured's.
 func (l *LDiversitySummary) Key() *KeySummary { return l.KeySummary }
+
+// LeftOut is a Measured's.
+func (l *LDiversitySummary) LeftOut() int64 { return l.Dropped }
 
 // Counted is a Measured's.
 func (l *LDiversitySummary) Counted() int64 { return l.Records }

@@ -103,6 +103,7 @@ func (m *MC3) Figures(*Spec) []string {
 type MC3Summary struct {
 	KeySummary       *KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
 	Records          int64       `json:"records"`       // not dropped
+	Dropped          int64       `json:"dropped"`       // chosen, and left out for a missing value
 	Fraction         float64     `json:"sampling_fraction"`
 	PopulationSize   float64     `json:"population_size"` // of the records: records / sampling_fraction
 	Search           string      `json:"search"`
@@ -225,6 +226,9 @@ type MC3Diagnostics struct {
 
 // Key is a Measured's.
 func (m *MC3Summary) Key() *KeySummary { return m.KeySummary }
+
+// LeftOut is a Measured's.
+func (m *MC3Summary) LeftOut() int64 { return m.Dropped }
 
 // Counted is a Measured's.
 func (m *MC3Summary) Counted() int64 { return m.Records }

@@ -59,6 +59,7 @@ func (o Operator) Measure() Measure {
 type Measured interface {
 	Key() *KeySummary                         // nil: it is the document's
 	Counted() int64                           // records not dropped
+	LeftOut() int64                           // records dropped for a missing value
 	WithoutKey() Measured                     // for a key that the document describes
 	Figures() map[string]float64              // by the names of limits; those of the key and of single records left out
 	Sampled() (fraction, population *float64) // as it was used; nil: not at all
@@ -107,6 +108,9 @@ func (f *FrequencyOperator) Columns(writes bool, _ []string) []ColumnInfo {
 // Key is a Measured's.
 func (s *SudaSummary) Key() *KeySummary { return s.KeySummary }
 
+// LeftOut is a Measured's.
+func (s *SudaSummary) LeftOut() int64 { return s.Dropped }
+
 // Counted is a Measured's.
 func (s *SudaSummary) Counted() int64 { return s.Records }
 
@@ -139,11 +143,16 @@ func (s *SudaSummary) Short(entries int) Measured {
 // Key is a Measured's.
 func (f *FrequencySummary) Key() *KeySummary { return f.KeySummary }
 
+// LeftOut is a Measured's.
+func (f *FrequencySummary) LeftOut() int64 { return f.Dropped }
+
 // Counted is a Measured's.
 func (f *FrequencySummary) Counted() int64 { return f.Records }
 
 // WithoutKey is a Measured's.
-func (f *FrequencySummary) WithoutKey() Measured { return &FrequencySummary{Records: f.Records} }
+func (f *FrequencySummary) WithoutKey() Measured {
+	return &FrequencySummary{Records: f.Records, Dropped: f.Dropped}
+}
 
 // Sampled is a Measured's.
 func (f *FrequencySummary) Sampled() (fraction, population *float64) { return nil, nil }

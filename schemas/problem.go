@@ -54,12 +54,15 @@ func Nearest(name string, known []string) string {
 		if strings.EqualFold(k, name) {
 			return k
 		}
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < least {
+		if d := Distance(name, k); d < least {
 			best, least = k, d
 		}
 	}
 	return best
 }
+
+// Distance counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other, their case left out.
+func Distance(a, b string) int { return editDistance(strings.ToLower(a), strings.ToLower(b)) }
 
 // editDistance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b.
 func editDistance(a, b string) int {

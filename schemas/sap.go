@@ -120,6 +120,7 @@ type SAPSummary struct {
 	Known         []int64           `json:"known"`
 	Tables        int64             `json:"tables"`
 	Records       int64             `json:"records"` // in a table
+	Dropped       int64             `json:"dropped"` // in no table, for a missing value
 	Cells         int64             `json:"cells"`   // of each table, those that nobody is in included
 	By            []string          `json:"by"`
 	Variables     []VariableSummary `json:"variables"`

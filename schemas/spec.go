@@ -12,9 +12,21 @@ type Spec struct {
 	Key       *Key      // the key of all operators that have none of their own
 	Operators []Operator
 	Sink      Sink
-	Summary   string             // path of the summary document, "" for none, "-" for standard output
-	Limits    map[string]float64 // see LimitNames
+	Summary   string           // path of the summary document, "" for none, "-" for standard output
+	Limits    map[string]Limit // by LimitNames
+	// AllowEmpty lets select, map and levels name values that no row has, and a selection choose no row.
+	AllowEmpty bool
 }
+
+// A Limit is the largest value that a figure may have. A figure of no records breaches it, and so does one of a part of the records that
+// were asked about (missing values drop the others), unless Of is modelled.
+type Limit struct {
+	Max float64
+	Of  string // "" for all records that were asked about; LimitModelled for those that are not dropped
+}
+
+// LimitModelled lets a limit look at the records that are not dropped alone.
+const LimitModelled = "modelled"
 
 // A Source says what is read. Either Path or Table is set.
 type Source struct {

@@ -57,6 +57,7 @@ type SudaSummary struct {
 	Complete       bool            `json:"complete"` // the search went to full depth
 	Threshold      int64           `json:"threshold"`
 	Records        int64           `json:"records"`           // not dropped
+	Dropped        int64           `json:"dropped"`           // chosen, and left out for a missing value
 	Fraction       *float64        `json:"sampling_fraction"` // that DIS was computed with
 	PopulationSize *float64        `json:"population_size"`   // of the records: records / sampling_fraction
 	DIS            *float64        `json:"dis"`               // null without a sampling fraction
@@ -73,6 +74,7 @@ type SudaSummary struct {
 type FrequencySummary struct {
 	KeySummary *KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
 	Records    int64       `json:"records"`       // not dropped
+	Dropped    int64       `json:"dropped"`       // chosen, and left out for a missing value
 }
 
 // Blame is a variable's part of the file's score: the sum over the minimal sample uniques that contain it.

@@ -96,6 +96,7 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 		v.key("key", s.Key)
 	}
 	v.operators(s)
+	v.levels(s)
 	v.sink(s)
 	v.limits(s)
 	return v.problems
@@ -116,7 +117,9 @@ func (v *validator) limits(s *Spec) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
 		path := "limits." + name
-		switch value := s.Limits[name]; {
+		value := s.Limits[name].Max
+		v.oneOf(path+".of", "records of a limit", s.Limits[name].Of, []string{LimitModelled})
+		switch {
 		case !slices.Contains(LimitNames, name):
 			v.add(path, "limit %q is unknown; %s", name, oneOfAdvice(name, LimitNames))
 		case math.IsNaN(value) || value < 0:

@@ -216,7 +216,15 @@ func lookupAll(t fataler, table *Table, keys [][]uint32) {
 		cols[v].Codes = append(cols[v].Codes, table.Variables[v].Missing()+1+uint32(v%2)*1e9) // in no class
 	}
 	class := make([]int64, rows)
-	if err := table.Lookup(rows, cols, class); err != nil {
+	b := table.NewBlock()
+	err := b.Add(rows, cols)
+	if err == nil {
+		err = b.resolve(class, nil)
+	}
+	if !table.OnDisk() {
+		err = table.Lookup(rows, cols, class)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range keys {

@@ -149,8 +149,11 @@ func TestClosedTable(t *testing.T) {
 	}
 	_, margin := table.Margin(0)
 	_, recode := table.Recode(table.Variables, make([][]uint32, 3))
+	if err := table.Lookup(1, cols, make([]int64, 1)); !errors.Is(err, errLookup) {
+		t.Errorf("Lookup: %v", err)
+	}
 	for name, err := range map[string]error{
-		"Lookup": table.Lookup(1, cols, make([]int64, 1)), "Resolve": b.Resolve(make([]int64, 1), make([]int64, 1)), "Margin": margin, "Recode": recode,
+		"Resolve": b.Resolve(make([]int64, 1), make([]int64, 1)), "Margin": margin, "Recode": recode,
 	} {
 		if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -85,18 +86,16 @@ func (t *Table) key(i int) []uint64 {
 	return t.keys[i*t.layout.words : (i+1)*t.layout.words]
 }
 
+var errLookup = errors.New("contingency: single rows are not looked up in a table on disk, blocks of them are")
+
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
 // Lookup writes the class of each of rows rows to class, -1 for a key that is not in the table. cols has one Column a
-// variable, of final codes. It may be called from several goroutines at once. On disk each call reads what it needs anew: a [Block] is
-// the way to look many rows up.
+// variable, of final codes. It may be called from several goroutines at once. Of a table on disk it is an error: rows are looked up there by
+// the [Block].
 func (t *Table) Lookup(rows int, cols []Column, class []int64) error {
 	if t.disk != nil {
-		b := t.NewBlock()
-		if err := b.Add(rows, cols); err != nil {
-			return err
-		}
-		return b.resolve(class, nil)
+		return errLookup
 	}
 	if err := check(rows, len(t.Variables), cols); err != nil {
 		return err

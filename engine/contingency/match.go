@@ -40,6 +40,7 @@ func Match(ctx context.Context, t, in *Table) ([]int64, error) {
 	class := make([]int64, t.Classes())
 	columns := make([]Column, len(t.Variables))
 	own := make([]uint32, rows)
+	block := in.NewBlock()
 	for from := 0; from < t.Classes(); from += rows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -54,7 +55,10 @@ func Match(ctx context.Context, t, in *Table) ([]int64, error) {
 				columns[v].Index[i] = int32(c)
 			}
 		}
-		if err := in.Lookup(n, columns, class[from:from+n]); err != nil {
+		if err := block.Add(n, columns); err != nil {
+			return nil, err
+		}
+		if err := block.resolve(class[from:from+n], nil); err != nil {
 			return nil, err
 		}
 	}

@@ -19,6 +19,7 @@ func keyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "missing", Usage: "what a missing value of a key variable means: category, wildcard, ignore or drop (default: category)"},
 		&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
 		&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold"},
+		&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
 		&cli.StringSliceFlag{Name: "band", Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated"},
 	}
 }
@@ -64,7 +65,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.BoolFlag{Name: "contributions", Usage: "add suda_share_VARIABLE: each key variable's share of the score, percent"},
 			&cli.BoolFlag{Name: "msus", Usage: "add suda_msus: the minimal sample uniques themselves"},
 			&cli.BoolFlag{Name: "keep-rows", Usage: "rows that --select does not choose stay in the output, without values of risk"},
-			&cli.StringSliceFlag{Name: "limit", Usage: "end with exit status 3 when a figure is above its limit: `NAME=VALUE`, such as sample_uniques=1000 or dis=0.05"},
+			&cli.StringSliceFlag{Name: "limit", Usage: "end with exit status 3 when a figure is above its limit, of no records, or of a part of them: `NAME=VALUE`, such as sample_uniques=1000 or dis=0.05; pu_su=0.1:modelled looks at the records alone that are not dropped"},
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
 			&cli.BoolFlag{Name: "force", Usage: "search even if it is estimated to take more than an hour"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
@@ -207,6 +208,7 @@ func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 
 // prepareRows adds the operators of --band and --select.
 func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
+	spec.AllowEmpty = ctx.Bool("allow-empty")
 	recodes, err := bandsOf(ctx.StringSlice("band"), spec.Key)
 	if err != nil {
 		return err
@@ -361,21 +363,22 @@ func measuresOf(ctx *cli.Context) ([]string, error) {
 	return names, nil
 }
 
-func limitsOf(list []string) (map[string]float64, error) {
-	var limits map[string]float64
+func limitsOf(list []string) (map[string]schemas.Limit, error) {
+	var limits map[string]schemas.Limit
 	for _, text := range list {
 		name, value, ok := strings.Cut(text, "=")
+		value, of, _ := strings.Cut(value, ":")
 		v, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil {
-			return nil, usage("--limit %q is no limit; write a name and a number, such as sample_uniques=1000", text)
+		if !ok || err != nil || of != "" && of != schemas.LimitModelled {
+			return nil, usage("--limit %q is no limit; write a name and a number, such as sample_uniques=1000, or pu_su=0.1:modelled for the records alone that are not dropped", text)
 		}
 		if limits == nil {
-			limits = map[string]float64{}
+			limits = map[string]schemas.Limit{}
 		}
 		if _, twice := limits[name]; twice {
 			return nil, usage("--limit %s is given twice", name)
 		}
-		limits[name] = v
+		limits[name] = schemas.Limit{Max: v, Of: of}
 	}
 	return limits, nil
 }

@@ -91,7 +91,7 @@ func inspectionText(i *pipeline.Inspection) string {
 	k := i.Key
 	rows := [][]cell{{left("key"), right("combinations"), right("sample uniques"), right("of the records")}}
 	line := func(name string, c pipeline.KeyCount) {
-		rows = append(rows, []cell{left(name), right(count(c.Classes)), right(count(c.SampleUniques)), right(partOf(c.SampleUniques, i.Counted))})
+		rows = append(rows, []cell{left(name), right(count(c.Classes)), right(count(c.SampleUniques)), right(partOf(c.SampleUniques, c.Records))})
 	}
 	line("all variables", k.Whole)
 	for _, c := range k.Without {

@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/schemas"
+)
+
+var survey = []string{"../examples/data/cps1988.parquet"}
+
+func surveySpec() *schemas.Spec {
+	return &schemas.Spec{Source: schemas.Source{Path: survey}, Key: keyOf("education", "experience", "ethnicity", "smsa", "region", "parttime")}
+}
+
+// Who looks at tables sees the same when these do not fit in memory, or an error: a table on disk lasts no longer than its run.
+func TestLookingAtTablesOnDisk(t *testing.T) {
+	small := Options{Memory: 64 << 10, TempDir: t.TempDir()}
+	for _, missing := range []string{"", schemas.MissingDrop} {
+		spec := surveySpec()
+		spec.Key.Missing = missing
+		want, err := Explain(t.Context(), spec, 1368, schemas.Suda{}, Options{})
+		require.NoError(t, err)
+		require.InDelta(t, 5.166666666666667, want.Score, 1e-12)
+		require.Equal(t, [][]int{{1}}, want.MSUs)
+		got, err := Explain(t.Context(), spec, 1368, schemas.Suda{}, small)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+
+		whole, err := Inspect(t.Context(), spec, Look{}, Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 2865, whole.Key.Whole.SampleUniques)
+		require.Len(t, whole.Key.Without, 6)
+		spilled, err := Inspect(t.Context(), spec, Look{}, small)
+		require.NoError(t, err)
+		require.Equal(t, whole, spilled)
+
+		classes, records, err := Count(t.Context(), spec, small)
+		require.NoError(t, err)
+		require.EqualValues(t, 6362, classes)
+		require.EqualValues(t, 28155, records)
+	}
+	var large *tooManyClasses
+	wild := surveySpec()
+	wild.Key.Missing = schemas.MissingWildcard
+	_, err := Inspect(t.Context(), wild, Look{}, small)
+	require.ErrorAs(t, err, &large)
+	judge := surveySpec()
+	judge.Operators = []schemas.Operator{{Suda: &schemas.Suda{}}}
+	_, err = Evaluate(t.Context(), EvaluateSpec{Spec: judge, Fractions: []float64{0.01}, Repetitions: 1, Out: t.TempDir() + "/ev"}, small)
+	require.ErrorAs(t, err, &large)
+	_, err = Attack(t.Context(), AttackSpec{Sample: surveySpec(), Population: survey}, small)
+	require.ErrorAs(t, err, &large)
+}
+
+// Records that a missing value drops are in no figure of a key.
+func TestInspectKeyOfDropped(t *testing.T) {
+	inFolder(t, map[string]string{"people.csv": "a,b\n1,x\n1,x\n2,\n3,\n4,y\n,y\n"})
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"people.csv"}}, Key: keyOf("a", "b")}
+	spec.Key.Missing = schemas.MissingDrop
+	i, err := Inspect(t.Context(), spec, Look{}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, KeyCount{Records: 3, Classes: 2, SampleUniques: 1}, i.Key.Whole)
+	require.Equal(t, []KeyCount{{Without: "a", Records: 4, Classes: 2}, {Without: "b", Records: 5, Classes: 4, SampleUniques: 3}}, i.Key.Without)
+}
+
+// The first row of the input that is wrong is named, whichever worker is the first to meet one.
+func TestTheFirstWrongRowIsNamed(t *testing.T) {
+	text := "age,sex,w\n"
+	for range 3000 {
+		text += "30,m,1\n"
+	}
+	inFolder(t, map[string]string{"a.csv": text + "31,m,0\n" + text[10:], "b.csv": "age,sex,w\n1,m,0\n"})
+	spec := assess("", "")
+	spec.Source.Path, spec.Key, spec.Sampling, spec.Sink = []string{"a.csv", "b.csv"}, keyOf("age", "sex"), &schemas.Sampling{Weight: "w"}, schemas.Sink{}
+	for range 20 {
+		for _, workers := range []int{1, 2, 4} {
+			_, err := Run(t.Context(), spec, Options{Workers: workers})
+			require.ErrorContains(t, err, `a.csv: row 3000: the weight "w" is 0`)
+		}
+	}
+}
+
+// A limit is no gate for a figure of no records, or of some of them.
+func TestLimitsOfPartialFigures(t *testing.T) {
+	inFolder(t, map[string]string{"people.csv": "a,b,w\n1,x,2\n1,x,2\n2,,2\n3,,2\n4,y,2\n", "none.csv": "a,b,w\n"})
+	run := func(source, missing, of string, limit string) []Breach {
+		spec := assess(source, "out.csv")
+		spec.Key, spec.Sampling = keyOf("a", "b"), &schemas.Sampling{Fraction: 0.5}
+		spec.Source.Types = map[string]string{"a": "int64", "b": "string", "w": "int64"}
+		spec.Key.Missing = missing
+		spec.Operators = []schemas.Operator{{Suda: &schemas.Suda{}}, {MC3: &schemas.MC3{}}}
+		spec.Limits = map[string]schemas.Limit{limit: {Max: 1e6, Of: of}}
+		o, err := Run(t.Context(), spec, Options{})
+		require.NoError(t, err)
+		return o.Breaches
+	}
+	for _, limit := range []string{schemas.LimitSampleUniques, schemas.LimitDIS, schemas.LimitMaxScore, schemas.LimitReidentifications, schemas.LimitPUSU} {
+		require.Empty(t, run("people.csv", "", "", limit), limit)
+		require.Empty(t, run("people.csv", schemas.MissingDrop, schemas.LimitModelled, limit), limit)
+		partial := run("people.csv", schemas.MissingDrop, "", limit)
+		require.NotEmpty(t, partial, limit)
+		require.Contains(t, partial[0].String(), "of 3 records only: 2 more have missing values and were dropped")
+		none := run("none.csv", "", schemas.LimitModelled, limit)
+		require.NotEmpty(t, none, limit)
+		require.Contains(t, none[0].String(), "is a figure of no records")
+	}
+}
+
+// One list of categories for a variable, wherever it is declared: a zero of a category that nobody has is a zero.
+func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
+	inFolder(t, map[string]string{"people.csv": "area,health\na,good\na,good\nb,good\n"})
+	spec := assess("people.csv", "out.csv")
+	spec.Key = keyOf("area", "health")
+	spec.Key.Variables[1].Levels = []string{"good", "bad"}
+	spec.Operators = []schemas.Operator{{SAP: &schemas.SAP{By: []schemas.KeyVariable{{Name: "area"}}, Cells: []schemas.KeyVariable{{Name: "health"}}, Known: []int64{0}}}}
+	spec.AllowEmpty = true
+	o, err := Run(t.Context(), spec, Options{})
+	require.NoError(t, err)
+	s := o.Summary.Operators["sap"].(*schemas.SAPSummary)
+	require.EqualValues(t, 2, s.Cells)
+	require.EqualValues(t, 1, s.Distribution[0].Mean, "SAP(0)")
+	spec.Operators[0].SAP.Cells[0].Levels = []string{"good", "ill"}
+	_, err = Run(t.Context(), spec, Options{})
+	require.ErrorContains(t, err, "levels of health differ from those at key.variables[1].levels")
+}
