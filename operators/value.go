@@ -11,7 +11,7 @@ import (
 )
 
 // Text is value i of an array as text: integers in decimal, decimals with their scale, ISO dates and times with as many digits
-// as the type has, strings and bytes as they are. Two values of one type that differ have texts that differ. A null has the text
+// as the type has, intervals as ISO durations, strings and bytes as they are. Two values of one type that differ have texts that differ. A null has the text
 // of its column's zero value: ask IsNull first.
 func Text(a arrow.Array, i int) string {
 	switch a := a.(type) {
@@ -71,10 +71,51 @@ func Text(a arrow.Array, i int) string {
 			layout += "Z"
 		}
 		return a.Value(i).ToTime(t.Unit).Format(layout)
+	case *array.MonthInterval:
+		return duration(int64(a.Value(i)), 0, 0)
+	case *array.DayTimeInterval:
+		return duration(0, int64(a.Value(i).Days), int64(a.Value(i).Milliseconds)*1e6)
+	case *array.MonthDayNanoInterval:
+		return duration(int64(a.Value(i).Months), int64(a.Value(i).Days), a.Value(i).Nanoseconds)
 	case *array.Dictionary:
 		return Text(a.Dictionary(), a.GetValueIndex(i))
 	}
 	return a.ValueStr(i)
+}
+
+// duration is an interval as an ISO 8601 duration, P1Y2M3DT4H5M6.7S: twelve months are a year and 3,600 seconds an hour, days stay
+// days, parts of zero are left out, and of nothing PT0S remains.
+func duration(months, days, nanos int64) string {
+	b := []byte{'P'}
+	part := func(n int64, unit byte) {
+		if n != 0 {
+			b = append(strconv.AppendInt(b, n, 10), unit)
+		}
+	}
+	part(months/12, 'Y')
+	part(months%12, 'M')
+	part(days, 'D')
+	if nanos != 0 || len(b) == 1 {
+		b = append(b, 'T')
+	}
+	const second = int64(1e9)
+	part(nanos/(3600*second), 'H')
+	part(nanos%(3600*second)/(60*second), 'M')
+	switch rest := nanos % (60 * second); {
+	case rest != 0:
+		if rest < 0 {
+			b, rest = append(b, '-'), -rest
+		}
+		b = strconv.AppendInt(b, rest/second, 10)
+		if f := rest % second; f != 0 {
+			b = append(b, '.')
+			b = append(b, strings.TrimRight(strconv.FormatInt(second+f, 10)[1:], "0")...)
+		}
+		b = append(b, 'S')
+	case len(b) == 2:
+		b = append(b, "0S"...)
+	}
+	return string(b)
 }
 
 func fraction(u arrow.TimeUnit) string {

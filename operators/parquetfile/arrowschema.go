@@ -3,6 +3,7 @@ package parquetfile
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
@@ -21,7 +22,7 @@ func storedArrowSchema(top *thriftValue) *arrow.Schema {
 
 func decodeArrowSchema(text string) (schema *arrow.Schema) {
 	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
+	if err != nil || !wholeMessage(raw) {
 		return nil
 	}
 	err = guard(func() error {
@@ -37,6 +38,14 @@ func decodeArrowSchema(text string) (schema *arrow.Schema) {
 		return nil
 	}
 	return schema
+}
+
+// wholeMessage tells whether a message of Arrow's has the bytes that it claims, which its reader allocates.
+func wholeMessage(raw []byte) bool {
+	if len(raw) >= 8 && binary.LittleEndian.Uint32(raw) == 0xffffffff {
+		raw = raw[4:]
+	}
+	return len(raw) >= 4 && uint64(binary.LittleEndian.Uint32(raw)) <= uint64(len(raw)-4)
 }
 
 // encodeArrowSchema is the value for arrowSchemaKey.

@@ -259,27 +259,23 @@ func (f *footer) checkChunk(chunk *thriftValue, rows int64) error {
 	if meta.integer(metaUncompressed, -1) < 0 {
 		return errors.New("it has a negative size")
 	}
-	from, to := chunkRange(meta)
-	if rows == 0 && from == to {
+	if meta.integer(metaCompressed, -1) < 0 {
+		return errors.New("it has a negative size")
+	}
+	from := plainPlace(meta)
+	if rows == 0 && from == 0 {
 		return nil
 	}
-	if from < 4 || to < from || to > f.start {
-		return fmt.Errorf("its pages are at bytes %d to %d, but data ends at %d", from, to, f.start)
+	if from < 4 || from > f.start {
+		return fmt.Errorf("its pages begin at byte %d, but data ends at %d", from, f.start)
 	}
 	return nil
 }
 
-// chunkRange is where the pages of a chunk are: older files do not say which of its places comes first.
+// chunkRange is where the footer of a file that was written here has the pages of a chunk.
 func chunkRange(meta *thriftValue) (from, to int64) {
-	from = meta.integer(metaData, 0)
-	if d := meta.integer(metaDictionary, 0); d > 0 && (d < from || from <= 0) {
-		from = d
-	}
-	n := meta.integer(metaCompressed, -1)
-	if n < 0 || from+n < from {
-		return from, -1
-	}
-	return from, from + n
+	from = plainPlace(meta)
+	return from, from + meta.integer(metaCompressed, 0)
 }
 
 // countLeaves walks the schema.

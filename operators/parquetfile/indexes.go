@@ -44,24 +44,8 @@ func (o *output) index(m *chunkMove, shift int64) error {
 	var p pageIndex
 	if o.indexed {
 		var err error
-		if p.columns, err = readIndex(m, chunkColumnIndex, chunkColumnIndexLength); err != nil {
+		if p, err = m.pageIndex(shift); err != nil {
 			return err
-		}
-		b, err := readIndex(m, chunkOffsetIndex, chunkOffsetIndexLength)
-		if err != nil {
-			return err
-		}
-		if b != nil {
-			v, _, err := parseThriftStruct(b)
-			if err != nil {
-				return fmt.Errorf("offset index: %w", err)
-			}
-			if pages := v.field(1); pages != nil {
-				for i := range pages.kids {
-					pages.kids[i].set(1, thriftInt(thriftI64, pages.kids[i].integer(1, 0)+shift))
-				}
-			}
-			p.offsets = v.append(nil)
 		}
 	}
 	for _, id := range []int16{chunkColumnIndex, chunkColumnIndexLength, chunkOffsetIndex, chunkOffsetIndexLength} {
@@ -70,6 +54,58 @@ func (o *output) index(m *chunkMove, shift int64) error {
 	m.chunk.set(indexMark, thriftInt(thriftI64, int64(len(o.pending()))))
 	o.indexes[len(o.indexes)-1] = append(o.pending(), p)
 	return nil
+}
+
+// pageIndex reads the page indexes of a chunk and writes the places of its pages anew. Indexes that are about other pages than the
+// chunk has are left behind.
+func (m *chunkMove) pageIndex(shift int64) (p pageIndex, err error) {
+	if p.columns, err = readIndex(m, chunkColumnIndex, chunkColumnIndexLength); err != nil {
+		return p, err
+	}
+	b, err := readIndex(m, chunkOffsetIndex, chunkOffsetIndexLength)
+	if err != nil || b == nil {
+		return p, err
+	}
+	v, _, err := parseThriftStruct(b)
+	if err != nil {
+		return p, fmt.Errorf("offset index: %w", err)
+	}
+	pages := v.field(1).list()
+	if m.place == nil {
+		for i := range pages {
+			pages[i].set(1, thriftInt(thriftI64, pages[i].integer(1, 0)+shift))
+		}
+	} else if !m.place.describe(pages, shift, m.flat) || countIndexed(p.columns) != len(pages) {
+		return pageIndex{}, nil
+	}
+	p.offsets = v.append(nil)
+	return p, nil
+}
+
+// describe writes the places of the pages into an offset index; false if it is about other pages.
+func (p *chunkPlace) describe(index []thriftValue, shift int64, flat bool) bool {
+	if len(index) != len(p.pages) {
+		return false
+	}
+	row := int64(0)
+	for i, page := range p.pages {
+		index[i].set(1, thriftInt(thriftI64, page.at+shift))
+		index[i].set(2, thriftInt(thriftI32, page.length))
+		if flat {
+			index[i].set(3, thriftInt(thriftI64, row))
+			row += page.values
+		}
+	}
+	return true
+}
+
+// countIndexed is the number of pages that a column index is about, 0 if it cannot be read.
+func countIndexed(b []byte) int {
+	v, _, err := parseThriftStruct(b)
+	if err != nil {
+		return 0
+	}
+	return len(v.field(1).list())
 }
 
 // indexMark is a field number that Parquet does not have: which index of the row group belongs to a chunk, until the end.

@@ -61,7 +61,7 @@ func (c *leafCopy) take(pages *pageReader, page *leafPage) error {
 	if page.coded {
 		values, at = pages.dictionary, func(k int) int { return int(page.codes[k]) }
 	}
-	next, most := 0, int(c.part.source.share()/stagedBytes)
+	next, most := 0, int(c.part.source.pageLimit(1)/stagedBytes)
 	for i := range page.n {
 		repetition, definition := 0, leaf.definitions
 		if page.levels[0] != nil {

@@ -12,6 +12,7 @@ type chunkPlace struct {
 	from, to         int64
 	dictionary, data int64 // first page of each kind, 0 for none
 	pages            []pagePlace
+	orphan           bool // its pages have indexes, and there is no dictionary
 }
 
 // A pagePlace is a data page.
@@ -32,17 +33,23 @@ func locate(r io.ReaderAt, dataEnd int64, chunk *thriftValue) (*chunkPlace, erro
 	meta := chunk.field(chunkMeta)
 	starts := []int64{plainPlace(meta), meta.integer(metaData, 0), chunk.integer(chunkOffset, 0)}
 	var first error
+	var orphan *chunkPlace
 	for i, from := range starts {
 		if from < 4 || slices.Contains(starts[:i], from) {
 			continue
 		}
 		p, err := walkPages(r, from, dataEnd, meta)
-		if err == nil {
+		switch {
+		case err == nil && !p.orphan:
 			return p, nil
-		}
-		if first == nil {
+		case err == nil && orphan == nil:
+			orphan = p
+		case err != nil && first == nil:
 			first = err
 		}
+	}
+	if orphan != nil {
+		return orphan, nil
 	}
 	if first == nil {
 		first = errors.New("the footer does not say where its pages are")
@@ -72,6 +79,7 @@ func walkPages(r io.ReaderAt, from, dataEnd int64, meta *thriftValue) (*chunkPla
 			if p.data == 0 {
 				p.data = p.to
 			}
+			p.orphan = p.orphan || h.isCoded() && p.dictionary == 0
 			p.pages = append(p.pages, pagePlace{p.to, n + h.packed, h.values, h.rows})
 			seen += h.values
 		case h.kind == pageDictionary && p.dictionary == 0 && p.data == 0:

@@ -97,7 +97,9 @@ type chunkMove struct {
 	chunk    thriftValue
 	from, to int64 // where its pages are
 	source   io.ReaderAt
-	end      int64 // of the source's data
+	end      int64       // of the source's data
+	place    *chunkPlace // of a chunk of an input
+	flat     bool        // a value a row
 }
 
 // splice writes a row group of the chunks of the input, or of those that were rewritten, and the added ones.
@@ -108,13 +110,11 @@ func (o *output) splice(p *part, m *made) error {
 		return err
 	}
 	chunks := group.field(groupColumns).kids
-	source, end := io.ReaderAt(p.file.file), p.file.footer.start
 	if m.original != nil {
 		if chunks, err = m.original.chunks(0); err != nil {
 			return err
 		}
 		o.withoutIntervalBounds(p.file, chunks)
-		source, end = m.original, m.original.footer.start
 	}
 	var added []thriftValue
 	if len(o.sink.fields) > 0 {
@@ -126,11 +126,17 @@ func (o *output) splice(p *part, m *made) error {
 	for i, leaf := range l.leaves {
 		if leaf.added {
 			o.nameChunk(&added[leaf.leaf], leaf.field)
-			moves[i] = chunkMove{chunk: added[leaf.leaf], source: m.added, end: m.added.footer.start}
-		} else {
-			moves[i] = chunkMove{chunk: chunks[leaf.leaf], source: source, end: end}
+			moves[i] = encodedMove(added[leaf.leaf], m.added)
+			continue
 		}
-		if p.file != o.inputs[0] && m.original == nil && !leaf.added {
+		if m.original != nil {
+			moves[i] = encodedMove(chunks[leaf.leaf], m.original)
+			continue
+		}
+		if moves[i], err = inputMove(p, chunks[leaf.leaf], leaf.leaf); err != nil {
+			return err
+		}
+		if p.file != o.inputs[0] {
 			o.distrust(p.file, &moves[i].chunk)
 		}
 	}
@@ -139,6 +145,26 @@ func (o *output) splice(p *part, m *made) error {
 	}
 	l.keepSorting(&group)
 	return o.addGroup(group, moves, m.rows)
+}
+
+func encodedMove(chunk thriftValue, e *encoded) chunkMove {
+	m := chunkMove{chunk: chunk, source: e, end: e.footer.start}
+	m.from, m.to = chunkRange(chunk.field(chunkMeta))
+	return m
+}
+
+// inputMove finds the pages of an input's chunk: where they are follows from them, not from what the footer says.
+func inputMove(p *part, chunk thriftValue, leaf int) (chunkMove, error) {
+	m := chunkMove{chunk: chunk, source: p.file.file, end: p.file.footer.start}
+	c := p.file.columnOf(leaf)
+	m.flat = p.file.leafType(c, leaf).repetitions == 0
+	var err error
+	if m.place, err = locate(m.source, m.end, &m.chunk); err != nil {
+		return m, fmt.Errorf("%s, column %q: %w", p, c.name, err)
+	}
+	m.from, m.to = m.place.from, m.place.to
+	m.place.correct(&m.chunk)
+	return m, nil
 }
 
 // appendGroup writes a row group that was encoded whole.
@@ -150,7 +176,7 @@ func (o *output) appendGroup(e *encoded, g int) error {
 	moves := make([]chunkMove, len(chunks))
 	for i := range chunks {
 		o.nameChunk(&chunks[i], i)
-		moves[i] = chunkMove{chunk: chunks[i], source: e, end: e.footer.start}
+		moves[i] = encodedMove(chunks[i], e)
 	}
 	if err := o.move(moves); err != nil {
 		return err
@@ -230,7 +256,6 @@ func (o *output) move(moves []chunkMove) error {
 	order := make([]int, len(moves))
 	for i := range moves {
 		order[i] = i
-		moves[i].from, moves[i].to = chunkRange(moves[i].chunk.field(chunkMeta))
 		if moves[i].from < 4 || moves[i].to > moves[i].end || moves[i].to < moves[i].from {
 			return fmt.Errorf("the pages of column %d are beyond the data", i)
 		}
@@ -350,10 +375,41 @@ func (o *output) finish(metadata map[string]string) error {
 	if err != nil {
 		return err
 	}
-	f := &footer{top: o.top(metadata), groups: groups}
+	f := &footer{top: o.top(metadata), groups: groups, start: o.at}
 	b := f.append(nil)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(b)))
 	b = append(b, magic...)
-	_, err = o.file.Write(b)
-	return err
+	if _, err = o.file.Write(b); err != nil {
+		return err
+	}
+	return o.readBack(f.start + int64(len(b)))
+}
+
+// readBack opens what was written as a reader would, before it takes its place.
+func (o *output) readBack(size int64) error {
+	f, err := readFooter(o.file, size, maxPageBytes)
+	if err != nil {
+		return fmt.Errorf("what was written cannot be read: %w", err)
+	}
+	if n := f.top.integer(footerRows, -1); n != o.rows {
+		return fmt.Errorf("what was written has %d of %d rows", n, o.rows)
+	}
+	w := &headerBytes{r: o.file}
+	for g := range f.groups {
+		group, err := f.group(g)
+		if err != nil {
+			return err
+		}
+		for i := range group.field(groupColumns).list() {
+			meta := group.field(groupColumns).kids[i].field(chunkMeta)
+			if meta.integer(metaValues, 0) == 0 {
+				continue
+			}
+			from, to := chunkRange(meta)
+			if _, _, err := readPageHeader(w, from, min(to, f.start)); err != nil {
+				return fmt.Errorf("what was written cannot be read: row group %d, column chunk %d: %w", g, i, err)
+			}
+		}
+	}
+	return nil
 }

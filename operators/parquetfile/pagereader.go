@@ -82,6 +82,7 @@ type pageReader struct {
 	at, end    int64
 	left       int64 // values that are to come
 	limit      int64
+	converted  int64 // bytes that a value takes once more, as Arrow has it
 	page       leafPage
 	dictionary *leafPage
 	*scratch
@@ -100,9 +101,6 @@ type scratch struct {
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
-
-// valueBytes is about what a value takes besides its bytes: two levels, an index or a number.
-const valueBytes = 10
 
 // keepScratch is the size up to which memory is kept for the next chunk.
 const keepScratch = 1 << 23
@@ -166,7 +164,7 @@ func (r *pageReader) body(h *pageHeader) ([]byte, error) {
 	if most := mostOf(r.codec, h.packed); h.whole > most && !h.uncompressed {
 		return nil, fmt.Errorf("a page is damaged: it claims to hold %d bytes in %d", h.whole, h.packed)
 	}
-	if need := h.whole + h.packed + h.values*valueBytes; need > r.limit {
+	if need := h.whole + h.packed + h.values*r.bytesOf(h); need > r.limit {
 		return nil, errTooLarge(need, r.limit)
 	}
 	b, err := r.bytes(r.at, int(h.packed))
@@ -176,8 +174,31 @@ func (r *pageReader) body(h *pageHeader) ([]byte, error) {
 	return b, err
 }
 
+// bytesOf is what a value of a page takes when it is decoded, besides the bytes that it has in the page.
+func (r *pageReader) bytesOf(h *pageHeader) int64 {
+	n := r.converted
+	switch {
+	case h.isData() && h.isCoded():
+		n = 4
+	case r.leaf.physical == physicalBytes && h.encoding == encodingDeltaBytes:
+		n += 12
+	case r.leaf.physical == physicalBytes:
+		n += 8
+	case h.encoding != encodingPlain:
+		n += int64(r.leaf.width())
+	}
+	if r.leaf.definitions > 0 {
+		n++
+	}
+	if r.leaf.repetitions > 0 {
+		n++
+	}
+	return n
+}
+
 func errTooLarge(need, limit int64) error {
-	return fmt.Errorf("a page of it takes %d MB to decode, more than the %d MB that --memory leaves for one: give more memory, or write the file with smaller pages", need>>20, limit>>20)
+	return fmt.Errorf("a page takes %d MB to decode, --memory leaves %d MB for one: give more memory, or write the file with smaller pages",
+		need>>20, limit>>20)
 }
 
 // unpacked decompresses a page into fresh memory, or into that of the page before.

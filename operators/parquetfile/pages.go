@@ -40,6 +40,7 @@ func newChunkReader(p *part, c *column, conv conversion, several int) (*chunkRea
 		pages.close()
 		return nil, fmt.Errorf("its column chunk has %d values for %d rows", pages.left, p.rows)
 	}
+	pages.converted = conv.bytes()
 	return &chunkReader{part: p, column: c, conversion: conv, pages: pages, rowsLeft: p.rows}, nil
 }
 

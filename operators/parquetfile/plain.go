@@ -72,7 +72,7 @@ func (c *plainColumn) take(b *columnBuilder, m int) error {
 	switch {
 	case c.t.ID() == arrow.NULL:
 	case b.width == 0:
-		err = b.appendText(from, valid, p.value, at)
+		err = b.appendText(from, valid, p.value, at, c.chunk.part.source.mostText())
 	case values == m && !p.isCode:
 		copy(b.data.Bytes()[b.n*b.width:], from.data[p.value*b.width:(p.value+m)*b.width])
 	default:
@@ -83,6 +83,9 @@ func (c *plainColumn) take(b *columnBuilder, m int) error {
 	p.value += values
 	return err
 }
+
+// mostText is how many bytes of text a batch of a column may have: no more than an Arrow array holds.
+func (s *Source) mostText() int { return int(min(s.share(), math.MaxInt32)) }
 
 func (b *columnBuilder) appendFixed(from *vector, valid []byte, k int, at func(int) int) {
 	out := b.data.Bytes()[b.n*b.width:]
@@ -97,12 +100,12 @@ func (b *columnBuilder) appendFixed(from *vector, valid []byte, k int, at func(i
 	}
 }
 
-func (b *columnBuilder) appendText(from *vector, valid []byte, k int, at func(int) int) error {
+func (b *columnBuilder) appendText(from *vector, valid []byte, k int, at func(int) int, most int) error {
 	for _, v := range valid {
 		if v != 0 {
 			value := from.at(at(k))
 			k++
-			if b.used+len(value) > math.MaxInt32 {
+			if b.used+len(value) > most {
 				return errTooMuchText
 			}
 			b.grow(b.used + len(value))

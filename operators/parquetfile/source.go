@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -56,7 +57,7 @@ type file struct {
 	groups  []*part        // those with rows
 }
 
-// NewSource opens the files and checks their footers; no data is read. Errors name the file and say what it is instead.
+// NewSource opens the files and checks their footers; of the data, only INT96 columns are looked through. Errors name the file and say what it is instead.
 func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no Parquet file is given")
@@ -77,6 +78,10 @@ func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) 
 		}
 		s.files = append(s.files, f)
 	}
+	if err := s.settleInt96(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
 	s.unifySchemas()
 	return s, nil
 }
@@ -87,7 +92,7 @@ func (s *Source) open(path string, input int) (*file, error) {
 		return nil, err
 	}
 	f := &file{path: path, file: handle, size: size, byName: map[string]int{}}
-	if err := guard(func() error { return f.load(s.share()) }); err != nil {
+	if err := guard(func() error { return f.load(s.pageLimit(1)) }); err != nil {
 		handle.Close()
 		return nil, err
 	}
@@ -113,21 +118,21 @@ func (s *Source) open(path string, input int) (*file, error) {
 
 // Bounds of what decoding takes, in bytes: ordinary files are read with whatever memory there is.
 const (
-	leastShare     = 1 << 25
+	leastShare     = 1 << 26
 	leastPageShare = 1 << 24
 )
 
-// share is the quarter of the memory that a footer, or the pages of a row group that are read at a time, may take.
+// share is the half of the memory that the pages of a row group that are read at a time may take.
 func (s *Source) share() int64 {
 	if s.memory <= 0 {
-		return maxPageBytes
+		return 1 << 62
 	}
-	return min(max(s.memory/4, leastShare), maxPageBytes)
+	return max(s.memory/2, leastShare)
 }
 
 // pageLimit is what decoding a page may take when several columns are read at a time.
 func (s *Source) pageLimit(several int) int64 {
-	return max(s.share()/int64(max(several, 1)), leastPageShare)
+	return min(max(s.share()/int64(max(several, 1)), leastPageShare), maxPageBytes)
 }
 
 func (f *file) load(limit int64) error {
@@ -149,6 +154,20 @@ func (f *file) load(limit int64) error {
 
 // column is the column of that name; the file must have it once.
 func (f *file) column(name string) *column { return &f.columns[f.byName[name]] }
+
+// columnOf is the column that a leaf belongs to.
+func (f *file) columnOf(leaf int) *column {
+	i, _ := slices.BinarySearchFunc(f.columns, leaf, func(c column, leaf int) int {
+		switch {
+		case leaf < c.leaf:
+			return 1
+		case leaf >= c.leaf+c.leaves:
+			return -1
+		}
+		return 0
+	})
+	return &f.columns[i]
+}
 
 func (f *file) has(name string) (*column, error) {
 	i, ok := f.byName[name]

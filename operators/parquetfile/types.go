@@ -29,6 +29,8 @@ const (
 	logicalString, logicalMap, logicalList, logicalEnum, logicalDecimal, logicalDate, logicalTime, logicalTimestamp = 1, 2, 3, 4, 5, 6, 7, 8
 
 	logicalInteger, logicalNull, logicalJSON, logicalBSON, logicalUUID, logicalFloat16 = 10, 11, 12, 13, 14, 15
+
+	logicalInterval = 1 << 10 // a converted type only
 )
 
 // convertedLogical maps the older ConvertedType to the logical type it stands for; times were adjusted to UTC.
@@ -40,7 +42,7 @@ var convertedLogical = map[int64]logicalType{
 	11: {kind: logicalInteger, width: 8}, 12: {kind: logicalInteger, width: 16}, 13: {kind: logicalInteger, width: 32}, 14: {kind: logicalInteger, width: 64},
 	15: {kind: logicalInteger, width: 8, signed: true}, 16: {kind: logicalInteger, width: 16, signed: true},
 	17: {kind: logicalInteger, width: 32, signed: true}, 18: {kind: logicalInteger, width: 64, signed: true},
-	19: {kind: logicalJSON}, 20: {kind: logicalBSON},
+	19: {kind: logicalJSON}, 20: {kind: logicalBSON}, 21: {kind: logicalInterval},
 }
 
 type logicalType struct {
@@ -266,7 +268,11 @@ func (c *column) logical(l logicalType) arrow.DataType {
 		return arrow.Null
 	case logicalUUID:
 		if is(physicalFixed) && c.fixed == 16 {
-			return &arrow.FixedSizeBinaryType{ByteWidth: 16}
+			return arrow.BinaryTypes.String // what people write and read
+		}
+	case logicalInterval:
+		if is(physicalFixed) && c.fixed == 12 {
+			return arrow.FixedWidthTypes.MonthDayNanoInterval
 		}
 	case logicalFloat16:
 		if is(physicalFixed) && c.fixed == 2 {

@@ -2,6 +2,8 @@ package parquetfile
 
 import (
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 
@@ -45,7 +47,7 @@ func (v *vector) add(value []byte) error {
 	return nil
 }
 
-var errTooMuchText = fmt.Errorf("a batch has more than 2 GiB of text: read it in smaller batches")
+var errTooMuchText = errors.New("a batch of rows has more text than memory (--memory) or an Arrow array (2 GiB) can hold")
 
 // arrayData copies the vector into an Arrow array of type t without nulls.
 func (v *vector) arrayData(mem memory.Allocator, t arrow.DataType) arrow.ArrayData {
@@ -98,6 +100,17 @@ func (c *conversion) physicalWidth() int {
 	return 0
 }
 
+// bytes is what a value takes that does not stay where it is in its page.
+func (c *conversion) bytes() int64 {
+	switch {
+	case c.physical == physicalFixed && c.to.ID() == arrow.STRING:
+		return uuidText + 4
+	case c.width == c.physicalWidth():
+		return 0
+	}
+	return int64(c.width)
+}
+
 // convert makes the n values that data (and offsets, for BYTE_ARRAY) hold, booleans in a byte each, into v. The vector may alias
 // data.
 func (c *conversion) convert(v *vector, n int, data []byte, offsets []uint32) error {
@@ -108,8 +121,13 @@ func (c *conversion) convert(v *vector, n int, data []byte, offsets []uint32) er
 	case physicalInt96:
 		return c.convertInt96(v, data)
 	case physicalFixed:
-		if _, isDecimal := c.to.(arrow.DecimalType); isDecimal {
+		switch c.to.ID() {
+		case arrow.DECIMAL128, arrow.DECIMAL256:
 			return c.convertDecimals(v, func(i int) []byte { return data[i*c.fixed : (i+1)*c.fixed] })
+		case arrow.STRING:
+			return c.convertUUIDs(v, data)
+		case arrow.INTERVAL_MONTH_DAY_NANO:
+			return c.convertIntervals(v, data)
 		}
 	case physicalInt32, physicalInt64:
 		if c.width != c.physicalWidth() {
@@ -211,27 +229,43 @@ func (c *conversion) convertIntegers(v *vector, data []byte) error {
 	return nil
 }
 
-// convertInt96 turns a Julian day and the nanoseconds of it into nanoseconds since 1970.
-func (c *conversion) convertInt96(v *vector, data []byte) error {
-	const unixDay, day = 2440588, int64(86400 * 1e9)
-	v.data = resized(v.data, 8*v.n)
+// convertUUIDs writes UUIDs as text: 8-4-4-4-12 hexadecimal digits.
+func (c *conversion) convertUUIDs(v *vector, data []byte) error {
+	const width = uuidText
+	if v.n > math.MaxInt32/width {
+		return errTooMuchText
+	}
+	v.data, v.offsets = resized(v.data, v.n*width), append(v.offsets[:0], 0)
 	for i := range v.n {
-		nanos := int64(binary.LittleEndian.Uint64(data[12*i:]))
-		days := int64(int32(binary.LittleEndian.Uint32(data[12*i+8:]))) - unixDay
-		days += nanos / day
-		if nanos %= day; nanos < 0 {
-			nanos += day
-			days--
+		id, out := data[16*i:16*i+16], v.data[width*i:width*i+width]
+		for k, group := range [5][2]int{{0, 4}, {4, 6}, {6, 8}, {8, 10}, {10, 16}} {
+			at := 2*group[0] + k
+			if k > 0 {
+				out[at-1] = '-'
+			}
+			hex.Encode(out[at:], id[group[0]:group[1]])
 		}
-		const last = math.MaxInt64 / day // the days before -last and after last are not whole
-		if days < -last-1 || days > last || days == last && nanos > math.MaxInt64-last*day || days == -last-1 && nanos < day-(math.MaxInt64-last*day)-1 {
-			return fmt.Errorf("an INT96 timestamp is %d days from 1970, outside of the years 1677 to 2262 that nanoseconds can hold", days)
+		v.offsets = append(v.offsets, int32(width*(i+1)))
+	}
+	return nil
+}
+
+// uuidText is the length of a UUID as text.
+const uuidText = 36
+
+// convertIntervals turns months, days and milliseconds, 32 bits each and unsigned, into Arrow's intervals.
+func (c *conversion) convertIntervals(v *vector, data []byte) error {
+	v.data = resized(v.data, v.n*16)
+	for i := range v.n {
+		in, out := data[12*i:], v.data[16*i:]
+		for k := range 2 {
+			x := binary.LittleEndian.Uint32(in[4*k:])
+			if x > math.MaxInt32 {
+				return fmt.Errorf("an interval has %d %s", x, [2]string{"months", "days"}[k])
+			}
+			binary.LittleEndian.PutUint32(out[4*k:], x)
 		}
-		if days < 0 { // in this order nothing overflows on the way
-			binary.LittleEndian.PutUint64(v.data[8*i:], uint64((days+1)*day-(day-nanos)))
-		} else {
-			binary.LittleEndian.PutUint64(v.data[8*i:], uint64(days*day+nanos))
-		}
+		binary.LittleEndian.PutUint64(out[8:], 1e6*uint64(binary.LittleEndian.Uint32(in[8:])))
 	}
 	return nil
 }
