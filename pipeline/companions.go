@@ -169,7 +169,7 @@ func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) (
 			continue
 		}
 		// The file of the format takes the place of the one that keeps the name.
-		if err := writeRecordAs(ctx, f.Name(), kindOf(f.Path()), op.Tables, o, nil); err != nil {
+		if err := writeRecordAs(ctx, f.Name(), f.Path(), op.Tables, o, nil); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", f.Path(), err)
 		}
 		written = append(written, f)
@@ -184,10 +184,11 @@ func writeRecord(ctx context.Context, path string, made operators.Tabled, o Opti
 		return err
 	}
 	defer tidy()
-	return writeRecordAs(ctx, path, kindOf(path), made, o, inputs)
+	return writeRecordAs(ctx, path, path, made, o, inputs)
 }
 
-func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled, o Options, inputs []string) error {
+// writeRecordAs writes to a path what a name tells the kind of.
+func writeRecordAs(ctx context.Context, path, name string, made operators.Tabled, o Options, inputs []string) error {
 	record := made.Tables(memory.DefaultAllocator)
 	defer record.Release()
 	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
@@ -200,7 +201,7 @@ func writeRecordAs(ctx context.Context, path, kind string, made operators.Tabled
 		return err
 	}
 	defer source.Release()
-	sink, err := sinkTo(memorySource{source, inputs}, &outputs{paths: []string{path}, kind: kind}, &schemas.Spec{}, nil)
+	sink, err := sinkTo(memorySource{source, inputs}, &outputs{paths: []string{path}, kind: kindOf(name), packed: packed(name)}, &schemas.Spec{}, nil)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func sinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operat
 	case out.kind == arrowKind:
 		return arrowfile.NewSink(src, out.paths)
 	case out.kind == csvKind:
-		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{OnlyListed: choosesColumns(s)})
+		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{OnlyListed: choosesColumns(s), Gzip: out.packed})
 	}
 	return nil, fmt.Errorf("there is no writer for %q", out.kind)
 }

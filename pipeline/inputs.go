@@ -26,7 +26,26 @@ var endings = map[string]string{
 }
 
 // kindOf is the kind that a file's name tells, "" if it does not.
-func kindOf(path string) string { return endings[strings.ToLower(filepath.Ext(path))] }
+func kindOf(path string) string {
+	if packed(path) {
+		path = path[:len(path)-len(".gz")]
+		if kind := kindOf(path); kind != csvKind {
+			return ""
+		}
+	}
+	return endings[strings.ToLower(filepath.Ext(path))]
+}
+
+// packed tells whether a path is that of a file in gzip: CSV alone is read and written so.
+func packed(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
+
+// bare is a path without the ending that tells its kind.
+func bare(path string) string {
+	if packed(path) {
+		path = path[:len(path)-len(".gz")]
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path))
+}
 
 // inputs are the files to be read, in order.
 type inputs struct {

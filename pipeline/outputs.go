@@ -16,6 +16,7 @@ type outputs struct {
 	paths   []string
 	kind    string
 	stdout  bool
+	packed  bool // CSV in gzip, whatever the names
 	written []string // all files that are written: those, and what goes beside them
 }
 
@@ -86,7 +87,7 @@ func (out *outputs) inFolder(folder string, in *inputs) error {
 	for i, p := range in.paths {
 		names[i] = filepath.Base(p)
 		if kindOf(names[i]) != out.kind {
-			names[i] = strings.TrimSuffix(names[i], filepath.Ext(names[i])) + "." + out.kind
+			names[i] = bare(names[i]) + "." + out.kind
 		}
 		clash = clash || seen[names[i]]
 		seen[names[i]] = true

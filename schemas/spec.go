@@ -35,7 +35,7 @@ type Source struct {
 	Count     string            // the column of Table that says how many records a row stands for
 	Format    string            // parquet, arrow or csv; "" goes by the name's ending
 	Types     map[string]string // of CSV columns, by name; the others are inferred
-	Delimiter string            // of CSV, "" for a comma
+	Delimiter string            // of CSV, "" for that which is found
 }
 
 // A Sink says where the annotated rows go.

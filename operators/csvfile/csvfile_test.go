@@ -1,11 +1,16 @@
 package csvfile
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +41,7 @@ func TestTypes(t *testing.T) {
 	for _, f := range s.Schema().Fields() {
 		types = append(types, f.Type.String())
 	}
-	require.Equal(t, "int64 utf8 float64 utf8 utf8 float64", strings.Join(types, " "))
+	require.Equal(t, "int64 utf8 float64 utf8 utf8 utf8", strings.Join(types, " "))
 	s, err = NewSource(t.Context(), []string{path}, Options{Types: map[string]string{"age": "string", "x": "double"}})
 	require.NoError(t, err)
 	require.Equal(t, "utf8", s.Schema().Field(0).Type.String())
@@ -77,13 +82,20 @@ func TestFieldsPassAsTheyAre(t *testing.T) {
 
 func TestBrokenInputs(t *testing.T) {
 	for content, want := range map[string]string{
-		"":                 "is empty",
-		"a,b\n1\n":         "wrong number of fields",
-		"a,a\n1,2\n":       `names "a" twice`,
-		",a\n1,2\n":        "column 1 has no name",
-		"a\n\"x\n":         "extraneous or missing",
-		"a\n\xff\n":        "line 2, column \"a\" is not UTF-8",
-		"PAR1aaaaaaaaPAR1": "is a Parquet file",
+		"":                        "is empty",
+		"a,b\n1\n":                "line 2 has 1 fields, the header has 2",
+		"a,a\n1,2\n":              `names "a" twice`,
+		",a\n1,2\n":               "column 1 has no name",
+		"a\n\"x\n":                "line 2, field 1: a quote is not closed",
+		"a\n\xff\n":               "line 2, column \"a\" is not UTF-8",
+		"PAR1aaaaaaaaPAR1":        "is a Parquet file",
+		"a\n\xe9\n":               "iconv -f WINDOWS-1252",
+		"\xff\xfea\x00,\x00b\x00": "is UTF-16",
+		"a\x00,\x00b\x00\n\x00":   "is UTF-16",
+		"a,b\n1,x\"y\n":           "line 2, field 2: a quote stands within a field",
+		"a,b\n1,\"x\"y\n":         "line 2, field 2: something follows the closing quote",
+		"a\r1\r2\r":               "end with CR alone",
+		"a;b|c\n1;2|3\n":          "may be separated by",
 	} {
 		_, err := NewSource(t.Context(), []string{file1(t, content)}, Options{})
 		require.ErrorContains(t, err, want, "%q", content)
@@ -125,4 +137,154 @@ func TestInputsWithDifferentColumns(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
 	}
+}
+
+// rewritten is what a file becomes when it is written as CSV with the frequencies of a column.
+func rewritten(t *testing.T, content, column, out string) string {
+	t.Helper()
+	s, err := NewSource(t.Context(), []string{file1(t, content)}, Options{})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), out)
+	sink, err := NewSink(s, []string{path}, SinkOptions{})
+	require.NoError(t, err)
+	chain, err := operators.NewChain(s.Schema(), operators.Frequency{Key: key(column), Shared: true})
+	require.NoError(t, err)
+	_, err = chain.Run(t.Context(), s, sink, operators.Options{})
+	require.NoError(t, err)
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(got)
+}
+
+func TestKindsOfCSV(t *testing.T) {
+	for name, c := range map[string]struct{ content, column, want string }{
+		"semicolons":                 {"a;b\n1;2\n", "a", "a;b;sample_frequency\n1;2;1\n"},
+		"decimal commas":             {"a;b\n1,5;2,5\n", "a", "a;b;sample_frequency\n1,5;2,5;1\n"},
+		"tabs":                       {"a\tb\n1\t2\n", "a", "a\tb\tsample_frequency\n1\t2\t1\n"},
+		"pipes":                      {"a|b\n1|2\n", "b", "a|b|sample_frequency\n1|2|1\n"},
+		"delimiters in quotes":       {"a,b\n\"1;2\",\"x;y\"\n", "b", "a,b,sample_frequency\n\"1;2\",\"x;y\",1\n"},
+		"the comma comes first":      {"a;b,c\n1;2,3\n", "c", "a;b,c,sample_frequency\n1;2,3,1\n"},
+		"said by a line":             {"sep=|\r\na,b|c\n1,2|3\n", "c", "a,b|c|sample_frequency\n1,2|3|1\n"},
+		"one column":                 {"a\n1\n2\n", "a", "a,sample_frequency\n1,1\n2,1\n"},
+		"blank lines of one column":  {"a\n1\n\n2\r\n\n", "a", "a,sample_frequency\n1,1\n,2\n2,1\n,2\n"},
+		"blank lines of two columns": {"a,b\n1,2\n\n\r\n3,4", "a", "a,b,sample_frequency\n1,2,1\n3,4,1\n"},
+		"line breaks in quotes":      {"a,b\r\n\"x\r\ny\",1\r\n\"x\ny\",2\r\n", "a", "a,b,sample_frequency\n\"x\r\ny\",1,1\n\"x\ny\",2,1\n"},
+		"empty text and null":        {"a,b\n\"\",1\n,1\n\"\",1\nx,1\n", "a", "a,b,sample_frequency\n\"\",1,2\n,1,1\n\"\",1,2\nx,1,1\n"},
+		"numbers in quotes":          {"a,b\n\"1\",1\n\"\",1\n,1\n", "a", "a,b,sample_frequency\n\"1\",1,1\n\"\",1,2\n,1,2\n"},
+		"20 digits":                  {"a,b\n12345678901234567890,1\n12345678901234567891,1\n", "a", "a,b,sample_frequency\n12345678901234567890,1,1\n12345678901234567891,1,1\n"},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, rewritten(t, c.content, c.column, "out.csv")) })
+	}
+}
+
+func TestCompressed(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte("a,b\n1,2\n"))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	packed := rewritten(t, b.String(), "a", "out.csv.gz")
+	r, err := gzip.NewReader(strings.NewReader(packed))
+	require.NoError(t, err)
+	text, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, "a,b,sample_frequency\n1,2,1\n", string(text))
+	require.Equal(t, "a,b,sample_frequency\n1,2,1\n", rewritten(t, b.String(), "a", "out.csv"))
+	for n := 2; n < b.Len(); n++ {
+		if s, err := NewSource(t.Context(), []string{file1(t, b.String()[:n])}, Options{}); err == nil {
+			t.Fatalf("cut off after %d bytes it is read: %v", n, s.Schema())
+		}
+	}
+}
+
+func TestNumbersThatDoublesCannotTell(t *testing.T) {
+	for content, want := range map[string]string{
+		"a\n9007199254740993\n":                "int64",
+		"a\n9007199254740993\n0.5\n":           "utf8",
+		"a\n9007199254740992\n0.5\n":           "float64",
+		"a\n-9223372036854775808\n":            "int64",
+		"a\n-9223372036854775809\n":            "utf8",
+		"a\n1e3\n1\n":                          "float64",
+		"a\n-0\n":                              "float64",
+		"a\n01\n":                              "utf8",
+		"a\n99999999999999999999999999.5\n1\n": "float64",
+	} {
+		s, err := NewSource(t.Context(), []string{file1(t, content)}, Options{})
+		require.NoError(t, err)
+		require.Equal(t, want, s.Schema().Field(0).Type.String(), content)
+	}
+}
+
+// Values come back as they were: texts, nulls and bytes that are no text.
+func TestOtherValuesComeBack(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	texts := []string{"", "x", "a\r\nb", " y", "\"", ",", `\x41`}
+	for i, v := range texts {
+		b.Field(0).(*array.StringBuilder).Append(v)
+		b.Field(1).(*array.BinaryBuilder).Append([]byte{[]byte("A")[0], byte(255 - i)})
+	}
+	b.Field(0).AppendNull()
+	b.Field(1).(*array.BinaryBuilder).Append([]byte(`\x41`))
+	reader, err := array.NewRecordReader(schema, []arrow.Record{b.NewRecord()})
+	require.NoError(t, err)
+	source, err := operators.NewRecords(reader)
+	require.NoError(t, err)
+	out := filepath.Join(t.TempDir(), "out.csv")
+	sink, err := NewSink(source, []string{out}, SinkOptions{})
+	require.NoError(t, err)
+	chain, err := operators.NewChain(schema)
+	require.NoError(t, err)
+	_, err = chain.Run(t.Context(), source, sink, operators.Options{})
+	require.NoError(t, err)
+	back, err := NewSource(t.Context(), []string{out}, Options{})
+	require.NoError(t, err)
+	parts, err := back.Parts(t.Context())
+	require.NoError(t, err)
+	r, err := parts[0].Read(t.Context(), memory.DefaultAllocator, []operators.Want{{Name: "t"}, {Name: "b"}}, 0)
+	require.NoError(t, err)
+	require.True(t, r.Next())
+	text, bin := r.Record().Column(0).(*array.String), r.Record().Column(1).(*array.String)
+	for i, want := range texts {
+		require.True(t, text.IsValid(i))
+		require.Equal(t, want, text.Value(i))
+	}
+	require.True(t, text.IsNull(len(texts)))
+	require.Equal(t, `\x41ff`, bin.Value(0))
+	require.Equal(t, `\x5c783431`, bin.Value(len(texts)))
+	r.Release()
+}
+
+// What any bytes are read as is read from what is written of it.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"a,b\n1,2\n", "a;b\n\"x\r\ny\";\n", "sep=|\na|b\n1|\"\"\n", "a\n\n1\n", "a\tb\n\t\n", "\xef\xbb\xbfa,b\n\"q\"\"q\",1e5\n"} {
+		f.Add([]byte(s))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		in, out, again := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out.csv"), filepath.Join(dir, "again.csv")
+		require.NoError(t, os.WriteFile(in, content, 0o600))
+		pass := func(from, to string, o Options) bool {
+			s, err := NewSource(t.Context(), []string{from}, o)
+			if err != nil {
+				return false
+			}
+			chain, err := operators.NewChain(s.Schema())
+			require.NoError(t, err)
+			sink, err := NewSink(s, []string{to}, SinkOptions{Delimiter: ','})
+			require.NoError(t, err)
+			_, err = chain.Run(t.Context(), s, sink, operators.Options{})
+			require.NoError(t, err)
+			return true
+		}
+		if !pass(in, out, Options{}) {
+			return
+		}
+		require.True(t, pass(out, again, Options{Delimiter: ','}))
+		a, err := os.ReadFile(out)
+		require.NoError(t, err)
+		b, err := os.ReadFile(again)
+		require.NoError(t, err)
+		require.Equal(t, a, b)
+	})
 }

@@ -1,11 +1,9 @@
 package csvfile
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,9 +12,8 @@ import (
 
 // A reader makes records of the lines of a file.
 type reader struct {
-	csv        *csv.Reader
-	file       *os.File
-	path       string
+	lines      *opened
+	file       *file
 	columns    []int // position in the line of each field
 	builder    *array.RecordBuilder
 	batch      int
@@ -33,7 +30,7 @@ func (r *reader) Release() {
 	}
 	r.drop()
 	r.builder.Release()
-	r.file.Close()
+	r.lines.Close()
 }
 
 func (r *reader) drop() {
@@ -54,18 +51,17 @@ func (r *reader) Next() bool {
 	}
 	rows := 0
 	for ; rows < r.batch; rows++ {
-		line, err := r.csv.Read()
+		err := r.file.next(r.lines)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			r.err = fmt.Errorf("%s: %w", r.path, err)
+			r.err = err
 			return false
 		}
 		for f, c := range r.columns {
-			if err := add(r.builder.Field(f), line[c]); err != nil {
-				n, _ := r.csv.FieldPos(c)
-				r.err = fmt.Errorf("%s: line %d, column %q: %q is no %s", r.path, n, r.Schema().Field(f).Name, line[c], r.Schema().Field(f).Type)
+			if err := add(r.builder.Field(f), r.lines.fields[c], r.lines.quoted[c]); err != nil {
+				r.err = fmt.Errorf("%s: line %d, column %q: %q is no %s", r.file.path, r.lines.at[c], r.Schema().Field(f).Name, r.lines.fields[c], r.Schema().Field(f).Type)
 				return false
 			}
 		}
@@ -83,9 +79,13 @@ func (r *reader) Next() bool {
 
 var errBoolean = errors.New("neither true nor false")
 
-func add(b array.Builder, text string) error {
+func add(b array.Builder, text string, quoted bool) error {
 	if text == "" {
-		b.AppendNull()
+		if s, ok := b.(*array.StringBuilder); ok && quoted {
+			s.Append("")
+		} else {
+			b.AppendNull()
+		}
 		return nil
 	}
 	switch b := b.(type) {

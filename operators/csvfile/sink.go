@@ -2,13 +2,15 @@ package csvfile
 
 import (
 	"bufio"
-	"bytes"
+	"compress/gzip"
 	"context"
-	"encoding/csv"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -20,7 +22,8 @@ import (
 const waiting = 64 << 20
 
 // A Sink writes CSV with a header: one file an input, or one for all inputs. If the input is CSV too, its fields are written as
-// they were. A null is an empty field, minimal sample uniques are written as JSON.
+// they were. A null is an empty field, an empty text has quotes, minimal sample uniques are written as JSON. A path that ends
+// in .gz is compressed.
 type Sink struct {
 	source  *Source // nil if the input is of another kind
 	files   []*atomicfile.File
@@ -31,18 +34,20 @@ type Sink struct {
 	out     []operators.Output
 	outs    [][]operators.Output // of each file: out, and the columns of its input that others have not
 	order   *operators.InOrder
-	comma   rune
+	commas  [][]byte       // of each file
+	packed  []*gzip.Writer // of each file, nil where it is not compressed
 }
 
 // SinkOptions of a sink.
 type SinkOptions struct {
 	Delimiter  rune // 0: the input's if it is CSV, else a comma
+	Gzip       bool // outputs are compressed, also if their names do not end in .gz
 	OnlyListed bool // columns that not all inputs have do not pass
 }
 
 // NewSink writes to one path an input of the source, or to one path for all.
 func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, error) {
-	s := &Sink{single: len(outputs) == 1, listed: o.OnlyListed, comma: o.Delimiter}
+	s := &Sink{single: len(outputs) == 1, listed: o.OnlyListed}
 	if c, ok := src.(*Source); ok {
 		s.source = c
 		if s.single && len(c.files) > 1 && len(c.whyNot) > 0 {
@@ -52,12 +57,6 @@ func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, erro
 				}
 			}
 		}
-		if s.comma == 0 {
-			s.comma = c.o.Delimiter
-		}
-	}
-	if s.comma == 0 {
-		s.comma = ','
 	}
 	for i, path := range outputs {
 		f, err := atomicfile.Create(path, operators.InputsOf(src, i, len(outputs))...)
@@ -66,9 +65,31 @@ func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, erro
 			return nil, err
 		}
 		s.files = append(s.files, f)
-		s.writers = append(s.writers, bufio.NewWriterSize(f, 1<<20))
+		s.commas = append(s.commas, s.commaOf(i, o.Delimiter))
+		var to io.Writer = f
+		var packed *gzip.Writer
+		if o.Gzip || strings.HasSuffix(strings.ToLower(path), ".gz") {
+			packed = gzip.NewWriter(f)
+			to = packed
+		}
+		s.packed = append(s.packed, packed)
+		s.writers = append(s.writers, bufio.NewWriterSize(to, 1<<20))
 	}
 	return s, nil
+}
+
+// commaOf is the delimiter of output i: the one that was given, that of its input, or a comma.
+func (s *Sink) commaOf(i int, given rune) []byte {
+	switch {
+	case given != 0:
+	case s.source == nil:
+		given = ','
+	case s.single:
+		given = s.source.files[0].delimiter
+	default:
+		given = s.source.files[i].delimiter
+	}
+	return utf8.AppendRune(nil, given)
 }
 
 // Begin is a Sink's. Nested columns of the input are refused.
@@ -89,11 +110,14 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 	}
 	for i := range s.writers {
 		s.outs = append(s.outs, s.columns(i))
-		var header []string
-		for _, o := range s.outs[i] {
-			header = append(header, o.Field.Name)
+		var header []byte
+		for c, o := range s.outs[i] {
+			if c > 0 {
+				header = append(header, s.commas[i]...)
+			}
+			header = appendField(header, o.Field.Name, false, false, s.commas[i])
 		}
-		if err := s.line(s.writers[i], header); err != nil {
+		if _, err := s.writers[i].Write(append(header, '\n')); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
 		}
 	}
@@ -120,16 +144,6 @@ func (s *Sink) columns(i int) []operators.Output {
 	return out
 }
 
-func (s *Sink) line(w io.Writer, fields []string) error {
-	c := csv.NewWriter(w)
-	c.Comma = s.comma
-	if err := c.Write(fields); err != nil {
-		return err
-	}
-	c.Flush()
-	return c.Error()
-}
-
 func (s *Sink) write(part int, item any) error {
 	at := 0
 	if !s.single {
@@ -143,16 +157,17 @@ func (s *Sink) write(part int, item any) error {
 
 // Part is a Sink's.
 func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
-	p := &partWriter{ctx: ctx, sink: s, part: i, out: s.outs[0]}
+	p := &partWriter{ctx: ctx, sink: s, part: i, out: s.outs[0], comma: s.commas[0]}
 	if !s.single {
-		p.out = s.outs[s.parts[i].Input()]
+		p.out, p.comma = s.outs[s.parts[i].Input()], s.commas[s.parts[i].Input()]
 	}
 	if s.source == nil {
 		return p, nil
 	}
 	f := &file{path: s.source.files[s.parts[i].Input()].path}
+	p.file = f
 	var err error
-	if p.lines, p.input, err = f.open(s.source.o); err != nil {
+	if p.lines, err = f.open(s.source.o); err != nil {
 		return nil, err
 	}
 	for _, o := range p.out {
@@ -168,45 +183,41 @@ type partWriter struct {
 	sink    *Sink
 	part    int
 	out     []operators.Output
-	lines   *csv.Reader // of the input, if it is CSV
-	input   *os.File
+	comma   []byte
+	file    *file   // the input, if it is CSV
+	lines   *opened // its lines
 	columns []int
 }
 
 func (p *partWriter) Write(rows arrow.Record, added []arrow.Array, keep *operators.Bitmap) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Comma = p.sink.comma
-	fields := make([]string, len(p.out))
+	var b []byte
 	for r := range int(rows.NumRows()) {
-		var line []string
 		if p.lines != nil {
-			var err error
-			if line, err = p.lines.Read(); err != nil {
+			if err := p.file.next(p.lines); err != nil {
 				return fmt.Errorf("reading the line again: %w", err)
 			}
 		}
-		if keep != nil && !keep.Get(r) {
-			continue
-		}
-		p.fields(fields, line, r, rows, added)
-		if err := w.Write(fields); err != nil {
-			return err
+		if keep == nil || keep.Get(r) {
+			b = append(p.line(b, r, rows, added), '\n')
 		}
 	}
-	w.Flush()
-	return p.sink.order.Add(p.ctx, p.part, b.Bytes(), int64(b.Len()))
+	return p.sink.order.Add(p.ctx, p.part, b, int64(len(b)))
 }
 
-// fields fills in the fields of row r.
-func (p *partWriter) fields(fields, line []string, r int, rows arrow.Record, added []arrow.Array) {
+// line appends row r.
+func (p *partWriter) line(b []byte, r int, rows arrow.Record, added []arrow.Array) []byte {
 	read, made := 0, 0
 	for i, o := range p.out {
+		if i > 0 {
+			b = append(b, p.comma...)
+		}
 		var a arrow.Array
 		switch {
-		case o.Input && line != nil:
-			fields[i] = line[p.columns[read]]
+		case o.Input && p.lines != nil:
+			c := p.columns[read]
 			read++
+			text, quoted := p.lines.fields[c], p.lines.quoted[c]
+			b = appendField(b, text, text == "" && !quoted, quoted, p.comma)
 			continue
 		case o.Input:
 			a = rows.Column(read)
@@ -215,15 +226,33 @@ func (p *partWriter) fields(fields, line []string, r int, rows arrow.Record, add
 			a = added[made]
 			made++
 		}
-		if fields[i] = ""; a.IsValid(r) {
-			fields[i] = operators.Text(a, r)
+		if a.IsValid(r) {
+			b = appendField(b, textOf(a, r), false, false, p.comma)
 		}
 	}
+	return b
+}
+
+// textOf is a value as text. Bytes that are no text are written in hexadecimal after \x, and so are texts that begin so themselves where
+// bytes are expected.
+func textOf(a arrow.Array, r int) string {
+	text := operators.Text(a, r)
+	if utf8.ValidString(text) && !(strings.HasPrefix(text, `\x`) && isBinary(a.DataType())) {
+		return text
+	}
+	return `\x` + hex.EncodeToString([]byte(text))
+}
+
+func isBinary(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	return t.ID() == arrow.BINARY || t.ID() == arrow.LARGE_BINARY || t.ID() == arrow.FIXED_SIZE_BINARY || t.ID() == arrow.BINARY_VIEW
 }
 
 func (p *partWriter) Close() error {
-	if p.input != nil {
-		p.input.Close()
+	if p.lines != nil {
+		p.lines.Close()
 	}
 	return p.sink.order.Done(p.part)
 }
@@ -231,7 +260,11 @@ func (p *partWriter) Close() error {
 // Commit is a Sink's. CSV has no place for the metadata.
 func (s *Sink) Commit(context.Context, map[string]string) error {
 	for i, w := range s.writers {
-		if err := w.Flush(); err != nil {
+		err := w.Flush()
+		if s.packed[i] != nil {
+			err = errors.Join(err, s.packed[i].Close())
+		}
+		if err != nil {
 			return fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
 		}
 	}

@@ -2,15 +2,10 @@
 package csvfile
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,10 +21,11 @@ import (
 // Options of a source. The zero value is good.
 type Options struct {
 	Types     map[string]string // of columns, by name (see TypeNames); the others are inferred from all their values
-	Delimiter rune              // 0 for a comma
+	Delimiter rune              // 0: that which each file is found to have
 }
 
-// A Source reads CSV files; each is a part. Its columns are those that all files have. An empty field is null.
+// A Source reads CSV files; each is a part. Its columns are those that all files have. An empty field is null; in quotes it
+// is an empty text, and null where the column is of another type.
 type Source struct {
 	files  []*file
 	schema *arrow.Schema
@@ -43,7 +39,8 @@ type file struct {
 	header []string
 	rows   int64
 
-	guesses []*guess // of its columns
+	delimiter rune
+	guesses   []*guess // of its columns
 }
 
 // NewSource reads the files once, to count their rows and infer the types of their columns.
@@ -51,21 +48,18 @@ func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) 
 	if len(paths) == 0 {
 		return nil, errors.New("no CSV files were given")
 	}
-	if o.Delimiter == 0 {
-		o.Delimiter = ','
-	}
 	s := &Source{o: o, whyNot: map[string]error{}}
 	guesses := map[string]*guess{} // by column, over all files
 	for i, path := range paths {
 		f := &file{path: path, input: i}
-		err := f.scan(o, func(line []string) error {
+		err := f.scan(o, func(l *lines) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			if f.rows == 0 {
 				f.guesses = guessesOf(guesses, f.header)
 			}
-			for c, text := range line {
+			for c, text := range l.fields {
 				f.guesses[c].see(text)
 			}
 			f.rows++
@@ -153,87 +147,43 @@ func (s *Source) Parts(context.Context) ([]operators.Part, error) {
 	return parts, nil
 }
 
-// open starts to read a file; the header has been read and checked.
-func (f *file) open(o Options) (*csv.Reader, *os.File, error) {
-	h, err := os.Open(f.path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("%s does not exist", f.path)
-		}
-		return nil, nil, fmt.Errorf("%s cannot be read: %w", f.path, errors.Unwrap(err))
-	}
-	r, err := f.start(h, o)
-	if err != nil {
-		h.Close()
-		return nil, nil, err
-	}
-	return r, h, nil
-}
-
-func (f *file) start(h *os.File, o Options) (*csv.Reader, error) {
-	b := bufio.NewReaderSize(h, 1<<20)
-	head, err := b.Peek(6)
-	switch {
-	case err != nil && err != io.EOF:
-		return nil, fmt.Errorf("%s cannot be read: %w", f.path, err)
-	case len(head) == 0:
-		return nil, fmt.Errorf("%s is empty: a CSV file has a header line", f.path)
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		return nil, fmt.Errorf("%s is a Parquet file, not CSV", f.path)
-	case bytes.HasPrefix(head, []byte("ARROW1")):
-		return nil, fmt.Errorf("%s is an Arrow IPC file, not CSV", f.path)
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		b.Discard(3) // the byte order mark that some spreadsheets write
-	}
-	r := csv.NewReader(b)
-	r.Comma, r.ReuseRecord = o.Delimiter, true
-	header, err := r.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s: reading the header: %w", f.path, err)
-	}
-	f.header = slices.Clone(header)
-	seen := map[string]bool{}
-	for i, name := range f.header {
-		switch {
-		case name == "" && i == 0:
-			return nil, fmt.Errorf("%s: column 1 has no name in the header (R writes row names so: write without them)", f.path)
-		case name == "":
-			return nil, fmt.Errorf("%s: column %d has no name in the header", f.path, i+1)
-		case !utf8.ValidString(name):
-			return nil, fmt.Errorf("%s: the name of column %d is not UTF-8", f.path, i+1)
-		case seen[name]:
-			return nil, fmt.Errorf("%s: the header names %q twice", f.path, name)
-		}
-		seen[name] = true
-	}
-	return r, nil
-}
-
 // scan goes through the lines after the header.
-func (f *file) scan(o Options, see func(line []string) error) error {
-	r, h, err := f.open(o)
+func (f *file) scan(o Options, see func(l *lines) error) error {
+	r, err := f.open(o)
 	if err != nil {
 		return err
 	}
-	defer h.Close()
+	defer r.Close()
 	for {
-		line, err := r.Read()
+		err := f.next(r)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
+			return err
 		}
-		for c, text := range line {
+		for c, text := range r.fields {
 			if !utf8.ValidString(text) {
-				n, _ := r.FieldPos(c)
-				return fmt.Errorf("%s: line %d, column %q is not UTF-8: convert the file first", f.path, n, f.header[c])
+				return fmt.Errorf("%s: line %d, column %q is not UTF-8: %s", f.path, r.at[c], f.header[c], latin)
 			}
 		}
-		if err := see(line); err != nil {
+		if err := see(r.lines); err != nil {
 			return err
 		}
 	}
+}
+
+// next reads a record, which has as many fields as the header.
+func (f *file) next(r *opened) error {
+	switch err := r.next(); {
+	case err == io.EOF:
+		return io.EOF
+	case err != nil:
+		return fmt.Errorf("%s: %w", f.path, err)
+	case len(r.fields) != len(f.header):
+		return fmt.Errorf("%s: line %d has %d fields, the header has %d (the delimiter is %q)", f.path, r.at[0], len(r.fields), len(f.header), f.delimiter)
+	}
+	return nil
 }
 
 type part struct {
@@ -249,15 +199,15 @@ func (p *part) Rows() int64     { return p.file.rows }
 // Read is a Part's.
 func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
 	f := &file{path: p.file.path}
-	r, h, err := f.open(p.source.o)
+	r, err := f.open(p.source.o)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Equal(f.header, p.file.header) {
-		h.Close()
+		r.Close()
 		return nil, fmt.Errorf("%s has changed during the run", f.path)
 	}
-	rd := &reader{csv: r, file: h, path: f.path, batch: batch}
+	rd := &reader{lines: r, file: f, batch: batch}
 	if rd.batch <= 0 {
 		rd.batch = 1 << 16
 	}
@@ -270,13 +220,13 @@ func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Wa
 		seen[w.Name] = true
 		c := slices.Index(f.header, w.Name)
 		if c < 0 {
-			h.Close()
+			r.Close()
 			return nil, fmt.Errorf("%s: there is no column %q", f.path, w.Name)
 		}
 		rd.columns = append(rd.columns, c)
 		field, _ := p.source.schema.FieldsByName(w.Name)
 		if len(field) == 0 {
-			h.Close()
+			r.Close()
 			return nil, fmt.Errorf("%s: not all files have a column %q", f.path, w.Name)
 		}
 		fields = append(fields, field[0])

@@ -21,8 +21,12 @@ var typeNames = map[string]arrow.DataType{
 func TypeNames() []string { return slices.Sorted(maps.Keys(typeNames)) }
 
 // A guess infers the type of a column: whole numbers if all values are written as such (01 and +1 are not: they are codes), else
-// numbers, else text.
-type guess struct{ seen, notWhole, notNumber bool }
+// numbers, else text. Whole numbers that the type cannot tell apart are text too: those beyond 64 bits, and beyond 53 where others have a
+// fraction.
+type guess struct{ seen, notWhole, notNumber, large bool }
+
+// exact is the largest whole number up to which doubles tell all apart.
+const exact = 1 << 53
 
 // guessesOf are the guesses of a file's columns; columns of the same name share one.
 func guessesOf(all map[string]*guess, header []string) []*guess {
@@ -41,13 +45,30 @@ func (g *guess) see(text string) {
 		return
 	}
 	g.seen = true
-	if !g.notWhole {
+	if whole(text) {
 		n, err := strconv.ParseInt(text, 10, 64)
-		g.notWhole = err != nil || strconv.FormatInt(n, 10) != text
+		g.notNumber = err != nil
+		g.large = g.large || n > exact || n < -exact
+	} else {
+		g.notWhole, g.notNumber = true, !number(text)
 	}
-	if g.notWhole {
-		g.notNumber = !number(text)
+}
+
+// whole tells whether a text is a whole number as it is written in decimal.
+func whole(text string) bool {
+	digits := text
+	if digits[0] == '-' {
+		digits = digits[1:]
 	}
+	if digits == "" || digits[0] == '0' && text != "0" {
+		return false
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // number tells whether a text is a plain decimal number.
@@ -70,7 +91,7 @@ func number(text string) bool {
 
 func (g *guess) typ() arrow.DataType {
 	switch {
-	case !g.seen || g.notNumber:
+	case !g.seen || g.notNumber || g.notWhole && g.large:
 		return arrow.BinaryTypes.String
 	case g.notWhole:
 		return arrow.PrimitiveTypes.Float64

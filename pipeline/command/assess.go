@@ -21,7 +21,20 @@ func keyFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold"},
 		&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
 		&cli.StringSliceFlag{Name: "band", Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated"},
+		delimiterFlag(),
 	}
+}
+
+// delimiterFlag says what stands between the fields of CSV.
+func delimiterFlag() cli.Flag {
+	return &cli.StringFlag{Name: "delimiter", Usage: "`CHARACTER` between the fields of CSV; tab for a tab (default: found)"}
+}
+
+func delimiterOf(ctx *cli.Context) string {
+	if d := ctx.String("delimiter"); d != "tab" && d != `\t` {
+		return d
+	}
+	return "\t"
 }
 
 func (c *console) assess() *cli.Command {
@@ -184,7 +197,7 @@ func keySpec(ctx *cli.Context) (*schemas.Spec, error) {
 
 // keySpecOf is keySpec for these files.
 func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
-	spec := &schemas.Spec{Source: schemas.Source{Path: files}}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx)}}
 	names, err := words("key", ctx.StringSlice("key"))
 	if err != nil {
 		return nil, err
@@ -393,6 +406,9 @@ func defaultOutput(inputs []string) (string, error) {
 	}
 	name := filepath.Base(inputs[0])
 	ending := filepath.Ext(name)
+	if strings.EqualFold(ending, ".gz") { // .csv.gz
+		ending = filepath.Ext(strings.TrimSuffix(name, ending)) + ending
+	}
 	if ending == "" {
 		return "", usage("%s is read as a folder; name where the output goes: --out", inputs[0])
 	}

@@ -134,6 +134,7 @@ same cell is published alike in all tables.`,
 			&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, AGE=16..64; repeated conditions must all hold"},
 			&cli.BoolFlag{Name: "margins", Usage: "all margins too"},
 			&cli.BoolFlag{Name: "empty", Usage: "cells of 0 too"},
+			delimiterFlag(),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (default: table.parquet in the current folder)"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
 		}, perturbationFlags("")...),
@@ -152,7 +153,7 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if len(files) == 0 {
 		return nil, usage("name a file to read: microrisk tabulate FILE ...")
 	}
-	spec := &schemas.Spec{Source: schemas.Source{Path: files}}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx)}}
 	if err := prepareRows(ctx, spec); err != nil {
 		return nil, err
 	}
