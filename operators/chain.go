@@ -279,5 +279,40 @@ func (c *Chain) Output() []Output {
 	return out
 }
 
+// Shown tells for each operator with tables whether all key variables that it counts can be read in the output: columns of it, or made
+// from such columns alone.
+func (c *Chain) Shown() map[string]bool {
+	seen := map[int]bool{}
+	for _, id := range c.output {
+		seen[id] = true
+	}
+	for _, s := range c.steps { // a column is made from earlier ones
+		if s.fitted() || len(s.reads) == 0 {
+			continue
+		}
+		from := true
+		for _, id := range s.reads {
+			from = from && seen[id]
+		}
+		for _, id := range s.adds {
+			seen[id] = seen[id] || from
+		}
+	}
+	shown := map[string]bool{}
+	for _, s := range c.steps {
+		if s.plan.Name == "" || len(s.tables) == 0 {
+			continue
+		}
+		all := true
+		for _, t := range s.tables {
+			for _, id := range t.keys {
+				all = all && seen[id]
+			}
+		}
+		shown[s.plan.Name] = all
+	}
+	return shown
+}
+
 // Filters reports whether rows leave the output.
 func (c *Chain) Filters() bool { return c.filters }

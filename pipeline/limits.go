@@ -11,14 +11,7 @@ import (
 )
 
 // A Breach is a limit that a figure has passed, or that cannot be compared with all records asked about.
-type Breach struct {
-	Limit    string
-	Operator string // prefix of the operator whose figure it is, "" for the pipeline's key
-	Value    float64
-	Allowed  float64
-	Records  int64 // that the figure is of
-	Dropped  int64 // records that it leaves out, and should not
-}
+type Breach schemas.LimitSummary
 
 func (b Breach) String() string {
 	of := ""
@@ -28,7 +21,7 @@ func (b Breach) String() string {
 	switch allowed := strconv.FormatFloat(b.Allowed, 'f', -1, 64); {
 	case b.Records == 0:
 		return fmt.Sprintf("limit breached: %s%s is a figure of no records, which no limit holds for", b.Limit, of)
-	case b.Dropped > 0 && b.Value <= b.Allowed:
+	case b.Value <= b.Allowed:
 		return fmt.Sprintf("limit breached: %s%s is %s, but of %d records only: %d more have missing values and were dropped; measure them too (missing: category), or limit what is modelled (%s: {max: %s, of: modelled}, --limit %s=%s:modelled)",
 			b.Limit, of, plainNumber(b.Value), b.Records, b.Dropped, b.Limit, allowed, b.Limit, allowed)
 	default:
@@ -38,19 +31,19 @@ func (b Breach) String() string {
 
 // A gate compares figures with their limits.
 type gate struct {
-	limits map[string]schemas.Limit
-	found  []Breach
+	limits   map[string]schemas.Limit
+	compared []schemas.LimitSummary
 }
 
 // check compares a figure of some records.
 func (g *gate) check(name, operator string, value float64, records, dropped int64) {
 	limit, ok := g.limits[name]
-	if limit.Of == schemas.LimitModelled {
-		dropped = 0
+	if !ok {
+		return
 	}
-	if ok && (value > limit.Max || records == 0 || dropped > 0) {
-		g.found = append(g.found, Breach{Limit: name, Operator: operator, Value: value, Allowed: limit.Max, Records: records, Dropped: dropped})
-	}
+	breached := value > limit.Max || records == 0 || dropped > 0 && limit.Of != schemas.LimitModelled
+	g.compared = append(g.compared, schemas.LimitSummary{Limit: name, Operator: operator, Value: value, Allowed: limit.Max, Of: limit.Of,
+		Records: records, Dropped: dropped, Breached: breached})
 }
 
 func (g *gate) key(k *schemas.KeySummary, operator string, records, dropped int64) {
@@ -63,8 +56,8 @@ func (g *gate) key(k *schemas.KeySummary, operator string, records, dropped int6
 	g.check(schemas.LimitSampleUniqueShare, operator, float64(k.SampleUniques)/float64(max(records, 1)), records, dropped)
 }
 
-// breaches compares the figures of a run with their limits. A figure that several operators have is compared for each.
-func breaches(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) []Breach {
+// compare compares the figures of a run with their limits. A figure that several operators have is compared for each.
+func compare(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) []schemas.LimitSummary {
 	g := &gate{limits: spec.Limits}
 	records, dropped := s.Rows, int64(0)
 	for _, prefix := range slices.Sorted(maps.Keys(s.Operators)) {
@@ -89,7 +82,7 @@ func breaches(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranki
 	}
 	g.key(s.Key, "", records, dropped)
 	g.scores(spec, s, rankings)
-	return g.found
+	return g.compared
 }
 
 // offered are the limits that an operator has figures for, but for those of its key and of single records.

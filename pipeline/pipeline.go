@@ -36,6 +36,7 @@ type Options struct {
 	TempDir string // for a stream that does not fit in a quarter of Memory; "": the system's
 	Seed    uint64 // 0: DefaultSeed
 	Batch   int    // rows a batch; 0: the reader's choice
+	Host    bool   // name the machine in the summary document
 	Verify  bool   // decode every page of every column before any work
 	// InsecureSecret takes secrets that others than their owner can read.
 	InsecureSecret bool
@@ -136,14 +137,16 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 	var side []*atomicfile.File
 	o := j.chainOptions()
 	o.Finish = func(r *operators.Report) (map[string]string, error) {
-		document = j.summarize(r)
-		footer, err := document.Footer()
+		if document, err = j.summarize(r); err != nil {
+			return nil, err
+		}
+		metadata, err := j.footer(document, r)
 		if err != nil {
 			return nil, err
 		}
 		document.Run = j.runSummary(start, r.Spilled)
 		side, err = j.writeBeside(ctx, r, document, summary, models, tables)
-		return map[string]string{schemas.MetadataKey: string(footer)}, err
+		return metadata, err
 	}
 	report, err := j.chain.Run(ctx, j.source, sink, o)
 	if err != nil {
@@ -156,7 +159,11 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 	if j.outputs.stdout {
 		outcome.Outputs = []string{"-"}
 	}
-	outcome.Breaches = breaches(spec, document, report.Rankings)
+	for _, l := range document.Limits {
+		if l.Breached {
+			outcome.Breaches = append(outcome.Breaches, Breach(l))
+		}
+	}
 	return outcome, nil
 }
 

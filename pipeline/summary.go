@@ -12,9 +12,10 @@ import (
 )
 
 // summarize makes the summary document, all but how the run went.
-func (j *job) summarize(r *operators.Report) *schemas.Summary {
+func (j *job) summarize(r *operators.Report) (_ *schemas.Summary, err error) {
 	s := &schemas.Summary{
 		SchemaVersion: schemas.Version,
+		Program:       Version(),
 		Input:         j.source.Inputs(),
 		Rows:          r.Rows,
 		Operators:     map[string]any{},
@@ -30,7 +31,26 @@ func (j *job) summarize(r *operators.Report) *schemas.Summary {
 	}
 	j.liftKey(s)
 	j.describeSample(s)
-	return s
+	s.Limits = compare(j.spec, s, r.Rankings)
+	s.Spec, err = j.spec.JSON()
+	return s, err
+}
+
+// footer is the metadata of the outputs.
+func (j *job) footer(s *schemas.Summary, r *operators.Report) (map[string]string, error) {
+	switch j.spec.Sink.Footer {
+	case schemas.FooterNone:
+		return nil, nil
+	case schemas.FooterFull:
+	default:
+		released, err := s.Released(schemas.View{Rows: r.Written, Whole: r.Written == r.Rows, Shown: j.chain.Shown(), Sampling: j.spec.Sampling, Spec: j.spec})
+		if err != nil {
+			return nil, err
+		}
+		s = released
+	}
+	text, err := s.Footer()
+	return map[string]string{schemas.MetadataKey: string(text)}, err
 }
 
 // warnings are what can be said before any row is read.
@@ -100,9 +120,9 @@ func (j *job) describeSample(s *schemas.Summary) {
 }
 
 func (j *job) runSummary(start time.Time, spilled int64) *schemas.RunSummary {
-	host, err := os.Hostname()
-	if err != nil {
-		host = ""
+	host := ""
+	if j.options.Host {
+		host, _ = os.Hostname() // left out where there is none
 	}
 	return &schemas.RunSummary{
 		ElapsedSeconds:  time.Since(start).Seconds(),

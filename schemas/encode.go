@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"math"
@@ -14,6 +15,11 @@ import (
 // YAML is the spec as a person would write it: fields that are unset are left out, short lists and mappings stand on one line.
 func (s *Spec) YAML() []byte {
 	var b strings.Builder
+	writeBlock(&b, s.ordered(), 0)
+	return []byte(b.String())
+}
+
+func (s *Spec) ordered() ordered {
 	root := ordered{{"version", Version}}
 	root.add("source", sourceYAML(s.Source))
 	if s.Sampling != nil {
@@ -27,7 +33,7 @@ func (s *Spec) YAML() []byte {
 		list = append(list, operatorYAML(o))
 	}
 	root.add("operators", list)
-	root.add("sink", fieldsOf("path", s.Sink.Path, "format", s.Sink.Format, "compression", s.Sink.Compression))
+	root.add("sink", fieldsOf("path", s.Sink.Path, "format", s.Sink.Format, "compression", s.Sink.Compression, "footer", s.Sink.Footer))
 	root.add("summary", s.Summary)
 	limits := ordered{}
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
@@ -40,8 +46,34 @@ func (s *Spec) YAML() []byte {
 	}
 	root.add("limits", limits)
 	root.add("allow_empty", s.AllowEmpty)
-	writeBlock(&b, root, 0)
-	return []byte(b.String())
+	return root
+}
+
+// JSON is the spec as JSON, with all that is set.
+func (s *Spec) JSON() ([]byte, error) { return json.Marshal(s.ordered()) }
+
+// MarshalJSON keeps the order.
+func (o ordered) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(e.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(e.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }
 
 // An ordered mapping; values are ordered, []any, string, bool, int, int64 or float64.

@@ -118,6 +118,7 @@ func sinkFields(s *Sink) []field {
 		{"path", text("sink.path", &s.Path)},
 		{"format", text("sink.format", &s.Format)},
 		{"compression", text("sink.compression", &s.Compression)},
+		{"footer", text("sink.footer", &s.Footer)},
 	}
 }
 

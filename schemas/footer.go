@@ -5,15 +5,83 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 )
 
 // footerEntries is how much of a list goes into a file's metadata.
 const footerEntries = 20
 
-// Footer is the document as it is put into an output's metadata: on one line, without Run, each list cut to its first 20 entries.
+// What of the summary goes into the metadata of an output.
+const (
+	FooterRelease = "release" // what is true of the rows and columns of the output alone
+	FooterFull    = "full"    // all of it: for files that stay inside
+	FooterNone    = "none"
+)
+
+// A View is what an output has of what was measured.
+type View struct {
+	Rows     int64           // of the output
+	Whole    bool            // all rows of the input are in it
+	Shown    map[string]bool // by operator: all key variables that it counts can be read in the output
+	Sampling *Sampling       // as the spec states it
+	Spec     *Spec           // as it was run
+}
+
+// Released is the document for those who get the output: it has no category, count or record of what is not in it, no path and no host.
+func (s *Summary) Released(r View) (*Summary, error) {
+	out := &Summary{SchemaVersion: s.SchemaVersion, Input: []string{}, Rows: r.Rows, Operators: map[string]any{}, Seed: s.Seed, Warnings: []string{}}
+	for _, name := range s.Input {
+		out.Input = append(out.Input, filepath.Base(name))
+	}
+	if r.Sampling != nil && r.Sampling.Fraction > 0 {
+		out.Sampling.Fraction = &r.Sampling.Fraction
+	}
+	if !r.Whole {
+		return out, nil
+	}
+	out.Sampling = s.Sampling
+	all := true
+	for name, o := range s.Operators {
+		if all = all && r.Shown[name]; !r.Shown[name] {
+			continue
+		}
+		if m, ok := o.(*MC3Summary); ok && m.ModelFrom != "" {
+			bare := *m
+			bare.ModelFrom = filepath.Base(m.ModelFrom)
+			o = &bare
+		}
+		out.Operators[name] = o
+	}
+	if !all {
+		return out, nil
+	}
+	out.Key, out.Limits = s.Key, s.Limits
+	var err error
+	out.Spec, err = r.Spec.released().JSON()
+	return out, err
+}
+
+// released is a spec without paths, and without what makes other files.
+func (s *Spec) released() *Spec {
+	bare := &Spec{Sampling: s.Sampling, Key: s.Key, AllowEmpty: s.AllowEmpty}
+	for _, o := range s.Operators {
+		switch {
+		case o.SAP != nil, o.Tabulate != nil:
+			continue
+		case o.MC3 != nil:
+			m := *o.MC3
+			m.ModelIn, m.ModelOut = "", ""
+			o.MC3 = &m
+		}
+		bare.Operators = append(bare.Operators, o)
+	}
+	return bare
+}
+
+// Footer is the document as it is put into an output's metadata: on one line, without Program and Run, each list cut to its first 20 entries but for those of the spec.
 func (s *Summary) Footer() ([]byte, error) {
 	bare := *s
-	bare.Run = nil
+	bare.Run, bare.Program, bare.Spec = nil, "", nil
 	bare.Operators = maps.Clone(s.Operators)
 	for name, o := range bare.Operators {
 		if m, ok := o.(Measured); ok {
@@ -29,6 +97,12 @@ func (s *Summary) Footer() ([]byte, error) {
 	d.UseNumber()
 	if err := cutLists(&b, d, true); err != nil {
 		return nil, fmt.Errorf("writing the summary for the output's metadata: %w", err)
+	}
+	if s.Spec != nil { // whole: it can be run again
+		b.Truncate(b.Len() - 1)
+		b.WriteString(`,"spec":`)
+		b.Write(s.Spec)
+		b.WriteByte('}')
 	}
 	return b.Bytes(), nil
 }

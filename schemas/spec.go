@@ -43,6 +43,7 @@ type Sink struct {
 	Path        string // a file, or a folder when there are several inputs; "-" for an Arrow IPC stream on standard output; "" for none
 	Format      string // parquet, arrow or csv; "" goes by the name's ending, or the source's kind
 	Compression string // of new column chunks: zstd (default), snappy, gzip, none
+	Footer      string // one of Footers: what of the summary goes into a Parquet file's metadata; "" means release
 }
 
 // Sampling says how the records were drawn from their population: just one of the three is set.

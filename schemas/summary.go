@@ -5,6 +5,7 @@ import "encoding/json"
 // A Summary is the document that a run writes beside its output, and without Run into the output's footer.
 type Summary struct {
 	SchemaVersion int             `json:"schema_version"`
+	Program       string          `json:"program,omitempty"` // and its version
 	Input         []string        `json:"input"`
 	Rows          int64           `json:"rows"`
 	Key           *KeySummary     `json:"key,omitempty"`
@@ -12,7 +13,21 @@ type Summary struct {
 	Operators     map[string]any  `json:"operators"`
 	Seed          uint64          `json:"seed"`
 	Warnings      []string        `json:"warnings"`
+	Limits        []LimitSummary  `json:"limits,omitempty"` // figures that were compared with a limit
+	Spec          json.RawMessage `json:"spec,omitempty"`   // as it was run
 	Run           *RunSummary     `json:"run,omitempty"`
+}
+
+// A LimitSummary is a figure that was compared with its limit.
+type LimitSummary struct {
+	Limit    string  `json:"limit"`
+	Operator string  `json:"operator,omitempty"` // prefix of the one whose figure it is; left out for the key's
+	Value    float64 `json:"value"`
+	Allowed  float64 `json:"allowed"`
+	Of       string  `json:"of,omitempty"`
+	Records  int64   `json:"records"` // that the figure is of
+	Dropped  int64   `json:"dropped"` // records that were asked about and are left out
+	Breached bool    `json:"breached"`
 }
 
 // A KeySummary says what the key's contingency table looks like.
@@ -46,7 +61,7 @@ type RunSummary struct {
 	SpilledBytes    int64   `json:"spilled_bytes"`
 	Workers         int     `json:"workers"`
 	MemoryLimit     int64   `json:"memory_limit"`
-	Host            string  `json:"host"`
+	Host            string  `json:"host,omitempty"` // only if it is asked for
 }
 
 // A SudaSummary is suda's part of the summary.

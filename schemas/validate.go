@@ -23,6 +23,7 @@ var (
 	Formats         = []string{"parquet", "arrow", "csv"}
 	Compressions    = []string{"zstd", "snappy", "gzip", "none"}
 	MissingPolicies = []string{MissingCategory, MissingWildcard, MissingIgnore, MissingDrop}
+	Footers         = []string{FooterRelease, FooterFull, FooterNone}
 	Scores          = []string{ScoreLattice, ScoreLatticeLimited, ScoreFactorial, ScoreElliotLimited}
 )
 
@@ -263,6 +264,7 @@ func (v *validator) sink(s *Spec) {
 	v.path("sink.path", s.Sink.Path)
 	v.path("summary", s.Summary)
 	v.oneOf("sink.format", "format", s.Sink.Format, Formats)
+	v.oneOf("sink.footer", "footer", s.Sink.Footer, Footers)
 	v.oneOf("sink.compression", "compression", s.Sink.Compression, Compressions)
 	if s.Sink.Path == "-" && s.Summary == "-" {
 		v.add("summary", "the output and the summary cannot both go to standard output; write one of them to a file")

@@ -291,6 +291,7 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
 		&cli.BoolFlag{Name: "insecure-secret", Usage: "take a secret that others than its owner can read"},
+		&cli.BoolFlag{Name: "record-host", Usage: "name this machine in the summary document"},
 		&cli.BoolFlag{Name: "verify", Usage: "decode every page of every column before any work"},
 		&cli.IntFlag{Name: "batch", Hidden: true},
 		&cli.StringFlag{Name: "cpuprofile", Hidden: true},
@@ -304,7 +305,7 @@ const ownMemory = 64 << 20
 func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 	o := pipeline.Options{
 		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
-		Verify: ctx.Bool("verify"), Logger: c.logger, Stdin: c.In, Stdout: c.Out,
+		Verify: ctx.Bool("verify"), Host: ctx.Bool("record-host"), Logger: c.logger, Stdin: c.In, Stdout: c.Out,
 		InsecureSecret: ctx.Bool("insecure-secret"), Reads: c.reads,
 	}
 	switch {

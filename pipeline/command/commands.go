@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -230,29 +229,7 @@ func (c *console) version() *cli.Command {
 		Name:  "version",
 		Usage: "show the version",
 		Action: func(*cli.Context) error {
-			return c.print(versionText(debug.ReadBuildInfo()))
+			return c.print(fmt.Sprintf("%s\n%s %s/%s\n", pipeline.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH))
 		},
 	}
-}
-
-// versionText is the module's version, and what it was built from where the build knows.
-func versionText(info *debug.BuildInfo, ok bool) string {
-	version, revision, built := "unknown", "", ""
-	if ok {
-		version = info.Main.Version
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = " revision " + s.Value
-			case "vcs.modified":
-				if s.Value == "true" {
-					built = " with changes"
-				}
-			}
-		}
-	}
-	if version == "" {
-		version = "(devel)"
-	}
-	return fmt.Sprintf("microrisk %s%s%s\n%s %s/%s\n", version, revision, built, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -124,10 +123,4 @@ func TestReportOfLongNames(t *testing.T) {
 	require.Contains(t, text, "123,456,789,012")
 	require.Contains(t, text, "and 4 more")
 	require.Contains(t, text, "of at most 3 variables")
-}
-
-func TestVersionText(t *testing.T) {
-	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
-	require.True(t, strings.HasPrefix(versionText(info, true), "microrisk v1.2.3 revision abc with changes\n"))
-	require.True(t, strings.HasPrefix(versionText(nil, false), "microrisk unknown\n"))
 }
