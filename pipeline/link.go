@@ -146,7 +146,8 @@ func (l *linking) open(ctx context.Context) error {
 }
 
 func (l *linking) specOf(files []string, key schemas.Key, recodes []schemas.Recode) *schemas.Spec {
-	spec := &schemas.Spec{Source: schemas.Source{Path: files}, Key: &key}
+	// Levels are declared for what a sample does not show.
+	spec := &schemas.Spec{Source: schemas.Source{Path: files}, Key: &key, AllowEmpty: l.AllowEmpty || len(l.Levels) > 0}
 	for _, list := range [][]schemas.Recode{recodes, l.Bands} {
 		if list != nil {
 			spec.Operators = append(spec.Operators, schemas.Operator{Recode: list})

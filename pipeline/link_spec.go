@@ -23,6 +23,7 @@ type LinkSpec struct {
 	Missing        string                // of the overlap, where Key does not say: category (default) or drop
 	MissingCodes   []string              // values that count as missing, where Key does not say
 	Levels         []schemas.KeyVariable // variables, of samples or tables, whose categories (Levels) are all there are
+	AllowEmpty     bool                  // recodes may name values that no row has
 	Bands          []schemas.Recode      // recodes for both samples and the population
 	Beside         []string              // files that were read for this spec, such as those of recodes: no output may be one of them
 	RecodeA        []schemas.Recode      // recodes for one of them, before Bands

@@ -40,7 +40,7 @@ func (j *job) summarize(r *operators.Report) (_ *schemas.Summary, err error) {
 func (j *job) footer(s *schemas.Summary, r *operators.Report) (map[string]string, error) {
 	switch j.spec.Sink.Footer {
 	case schemas.FooterNone:
-		return nil, nil
+		return map[string]string{schemas.MetadataKey: ""}, nil // not the input's own either
 	case schemas.FooterFull:
 	default:
 		released, err := s.Released(schemas.View{Rows: r.Written, Whole: r.Written == r.Rows, Shown: j.chain.Shown(), Sampling: j.spec.Sampling, Spec: j.spec})

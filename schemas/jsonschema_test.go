@@ -162,7 +162,7 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 // Every field of the summary's types is in its schema, and the other way round.
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
-	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
+	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, LimitSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
 		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, SAPTable{}, TabulateSummary{},
 		KAnonymitySummary{}, CombinationsSize{}, LDiversitySummary{}, SensitiveSummary{}, IndividualSummary{}, HouseholdSummary{}}
 	known := map[string]bool{}
@@ -196,6 +196,43 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	var document any
 	require.NoError(t, json.Unmarshal(SummarySchema(), &document))
 	walk(document)
+}
+
+// Whoever gets an output gets nothing of what is not in it.
+func TestReleased(t *testing.T) {
+	s := summary()
+	s.Input, s.Warnings = []string{"/secret/place/people.parquet"}, []string{"a row 17 of /secret/place"}
+	s.Operators["mc3"].(*MC3Summary).ModelFrom = "/secret/place/model.json"
+	s.Limits = []LimitSummary{{Limit: "dis", Value: 0.04, Allowed: 1, Records: 28155}}
+	spec := &Spec{Source: Source{Path: []string{"/secret/place/people.parquet"}}, Key: &Key{Variables: []KeyVariable{{Name: "AGE"}}}, Sink: Sink{Path: "/secret/out"}, Summary: "/secret/s",
+		Sampling: &Sampling{Fraction: 0.01}, Operators: []Operator{{Suda: &Suda{}}, {MC3: &MC3{ModelOut: "/secret/m"}}, {Tabulate: &Tabulate{Path: "/secret/t.csv"}}}}
+	shown := map[string]bool{}
+	for name := range s.Operators {
+		shown[name] = true
+	}
+	text := func(v View) string {
+		v.Rows, v.Sampling, v.Spec = 7, spec.Sampling, spec
+		r, err := s.Released(v)
+		require.NoError(t, err)
+		footer, err := r.Footer()
+		require.NoError(t, err)
+		assert.NotContains(t, string(footer), "secret")
+		assert.NotContains(t, string(footer), "row 17")
+		assert.Contains(t, string(footer), `"rows":7`)
+		assert.NoError(t, compile(t, SummarySchema()).Validate(asJSON(t, footer)))
+		return string(footer)
+	}
+	whole := text(View{Whole: true, Shown: shown})
+	for _, has := range []string{`"input":["people.parquet"]`, `"category":"18"`, `"limit":"dis"`, `"spec":{"version":1`, `"sample_uniques":2`} {
+		assert.Contains(t, whole, has)
+	}
+	shown["suda"] = false
+	some := text(View{Whole: true, Shown: shown})
+	assert.NotContains(t, some, `"category":"18"`)
+	assert.NotContains(t, some, `"key":{"variables"`)
+	assert.Contains(t, some, `"mc3":{`)
+	none := text(View{Shown: map[string]bool{"suda": true, "mc3": true}})
+	assert.Equal(t, `{"schema_version":1,"input":["people.parquet"],"rows":7,"sampling":{"fraction":0.01,"population_size":null},"operators":{},"seed":1,"warnings":[]}`, none)
 }
 
 func TestFooter(t *testing.T) {

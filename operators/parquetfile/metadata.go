@@ -69,7 +69,9 @@ func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[stri
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		add(key, metadata[key])
+		if metadata[key] != "" { // else the input's own goes, and none comes
+			add(key, metadata[key])
+		}
 	}
 	top.remove(footerKeyValues)
 	if len(list.kids) > 0 {

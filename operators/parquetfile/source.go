@@ -250,6 +250,9 @@ func (s *Source) Inputs() []string {
 	return paths
 }
 
+// KeyValue is what the metadata of input i have under a key, "" for nothing.
+func (s *Source) KeyValue(i int, key string) string { return keyValue(&s.files[i].footer.top, key) }
+
 // Rows is the number of rows of all inputs.
 func (s *Source) Rows() int64 { return s.rows }
 

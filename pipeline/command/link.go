@@ -37,6 +37,7 @@ Categories that only one sample has are reported.`,
 			&cli.StringFlag{Name: "missing", Usage: "a missing value of the overlap: category (missing matches missing) or drop (default: category)"},
 			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
 			&cli.StringSliceFlag{Name: "band", Usage: "link `COLUMN=WIDTH`, such as AGE=5, in bands; may be repeated"},
+			&cli.BoolFlag{Name: "allow-empty", Usage: "let recodes name values that no row has"},
 			&cli.StringSliceFlag{Name: "levels", Usage: "all categories of a variable, `VAR=a|b|c`: tight bounds then allow for no others; may be repeated"},
 			&cli.StringFlag{Name: "population-size", Usage: "people of the population"},
 			&cli.StringSliceFlag{Name: "population", Aliases: []string{"p"}, Usage: "`FILE` of the population, in place of its size: the ranking is compared with the truth"},
@@ -77,7 +78,7 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 	}
 	s := &pipeline.LinkSpec{A: []string{ctx.Args().Get(0)}, B: []string{ctx.Args().Get(1)}, Population: ctx.StringSlice("population"),
 		Tables: ctx.StringSlice("table"), Exact: ctx.StringSlice("exact"), Sampled: ctx.StringSlice("sampled"), Bounds: ctx.String("bounds"),
-		Convolve: ctx.Bool("convolve"), Out: ctx.String("out"), Pairs: ctx.String("pairs"), MostPairs: ctx.Int64("most-pairs")}
+		Convolve: ctx.Bool("convolve"), AllowEmpty: ctx.Bool("allow-empty"), Out: ctx.String("out"), Pairs: ctx.String("pairs"), MostPairs: ctx.Int64("most-pairs")}
 	if len(s.Population) == 0 {
 		s.Population = nil
 	}
