@@ -156,9 +156,6 @@ func (c *columnCheck) count(name string) {
 
 // whyUnknown says that a column is not there, and why or what was meant.
 func (j *job) whyUnknown(who, column string, visible []string) string {
-	if j.inputs.inFolderName(column) {
-		return fmt.Sprintf("%s is in the names of folders (%s=...), which are not columns; write it into the files as a column", column, column)
-	}
 	if r, ok := j.source.(reasoner); ok {
 		if why := r.WhyNot(column); why != nil {
 			return fmt.Sprintf("%s: the column %q cannot be used: %v", who, column, why)

@@ -31,8 +31,20 @@ type reasoner interface{ WhyNot(column string) error }
 // A warner has something to say of the inputs.
 type warner interface{ Warnings() []string }
 
-// open opens the inputs.
+// open opens the inputs, with the columns that are in the names of their folders.
 func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source, error) {
+	src, err := openFiles(ctx, s, in, o)
+	if err != nil {
+		return nil, err
+	}
+	with, err := withPartitions(src)
+	if err != nil {
+		src.Close()
+	}
+	return with, err
+}
+
+func openFiles(ctx context.Context, s schemas.Source, in *inputs, o Options) (source, error) {
 	switch {
 	case in.stdin:
 		if o.Stdin == nil {
@@ -56,6 +68,15 @@ func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source,
 
 // sinkTo makes what writes the outputs; nil when there are none.
 func sinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
+	inner, p := unpartitioned(src)
+	sink, err := filesTo(inner, out, s, stdout)
+	if err != nil || sink == nil || p == nil {
+		return sink, err
+	}
+	return &partitionedSink{Sink: sink, source: p, folders: out.folder}, nil
+}
+
+func filesTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
 	switch {
 	case out.stdout:
 		return arrowfile.NewStreamSink(stdout), nil

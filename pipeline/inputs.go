@@ -49,14 +49,13 @@ func bare(path string) string {
 
 // inputs are the files to be read, in order.
 type inputs struct {
-	paths      []string
-	kind       string
-	stdin      bool
-	partitions []string // names of NAME=value folders on the way to them, which are not columns
+	paths []string
+	kind  string
+	stdin bool
 }
 
 // resolve finds the files that a source names. Folders are read in the order of their files' names; of the folders in them only
-// those named NAME=value are entered.
+// those named NAME=value are entered, whose names are columns.
 func resolve(s schemas.Source) (*inputs, error) {
 	named := s.Path
 	if s.Table != "" {
@@ -87,7 +86,7 @@ func (in *inputs) add(path, format string) error {
 		return fmt.Errorf("cannot read %s: it is not a regular file; an Arrow IPC stream is read from standard input: -", path)
 	case err == nil:
 		in.paths = append(in.paths, path)
-		return nil
+		return refuseLogged(path, false)
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
 		matches, err := filepath.Glob(path)
 		if err != nil {
@@ -106,16 +105,6 @@ func (in *inputs) add(path, format string) error {
 		return fmt.Errorf("%s does not exist%s", path, beside(path))
 	}
 	return fmt.Errorf("cannot read %s: %w", path, pathReason(err))
-}
-
-// inFolderName tells whether a column is in the names of folders on the way to an input, which are not columns.
-func (in *inputs) inFolderName(column string) bool {
-	return slices.ContainsFunc(in.paths, func(path string) bool {
-		return slices.ContainsFunc(strings.Split(filepath.ToSlash(filepath.Dir(path)), "/"), func(folder string) bool {
-			name, _, is := strings.Cut(folder, "=")
-			return is && name == column
-		})
-	})
 }
 
 // beside suggests the file that a mistyped path most likely means.
@@ -143,6 +132,9 @@ func pathReason(err error) error {
 }
 
 func (in *inputs) addFolder(folder, format string) error {
+	if err := refuseLogged(folder, true); err != nil {
+		return err
+	}
 	before := len(in.paths)
 	// With the separator a link to a folder is the folder.
 	root := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
@@ -155,22 +147,18 @@ func (in *inputs) addFolder(folder, format string) error {
 			if path == root {
 				return nil
 			}
-			column, _, is := strings.Cut(name, "=")
-			if !is {
+			if !isPartition(path) {
 				return fs.SkipDir
 			}
-			if !slices.Contains(in.partitions, column) {
-				in.partitions = append(in.partitions, column)
-			}
-			return nil
+			return refuseLogged(path, true)
 		}
 		// Names that begin like these are what other programs leave beside their data.
 		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 			return nil
 		}
 		if kind := kindOf(name); kind != "" && (format == "" || kind == format) {
-			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-				return fmt.Errorf("cannot read %s: it is not a regular file; take it out of the folder, or name the files", path)
+			if err := regularFile(path); err != nil {
+				return err
 			}
 			in.paths = append(in.paths, path)
 		}

@@ -16,7 +16,8 @@ type outputs struct {
 	paths   []string
 	kind    string
 	stdout  bool
-	packed  bool // CSV in gzip, whatever the names
+	folder  bool     // one for each input, in the NAME=value folders that it is in
+	packed  bool     // CSV in gzip, whatever the names
 	written []string // all files that are written: those, and what goes beside them
 }
 
@@ -80,24 +81,16 @@ func (out *outputs) files(path string, in *inputs) error {
 	return out.inFolder(path, in)
 }
 
-// inFolder names an output in a folder for each input. Inputs of the same name keep the NAME=value folders that they are in.
+// inFolder names an output in a folder for each input. The NAME=value folders that inputs are in stay.
 func (out *outputs) inFolder(folder string, in *inputs) error {
-	names := make([]string, len(in.paths))
-	seen, clash := map[string]bool{}, false
-	for i, p := range in.paths {
-		names[i] = filepath.Base(p)
-		if kindOf(names[i]) != out.kind {
-			names[i] = bare(names[i]) + "." + out.kind
-		}
-		clash = clash || seen[names[i]]
-		seen[names[i]] = true
-	}
+	out.folder = true
 	from := map[string]string{}
-	for i, p := range in.paths {
-		name := names[i]
-		if clash {
-			name = filepath.Join(partitionOf(p), name)
+	for _, p := range in.paths {
+		name := filepath.Base(p)
+		if kindOf(name) != out.kind {
+			name = bare(name) + "." + out.kind
 		}
+		name = filepath.Join(partitionOf(p), name)
 		if other, clash := from[name]; clash {
 			return wrong(fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, filepath.Join(folder, name)))
 		}
@@ -110,7 +103,7 @@ func (out *outputs) inFolder(folder string, in *inputs) error {
 // partitionOf has the folders named NAME=value that a file is in, "" for none.
 func partitionOf(path string) string {
 	way := ""
-	for dir := filepath.Dir(path); strings.Contains(filepath.Base(dir), "="); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(path); isPartition(dir); dir = filepath.Dir(dir) {
 		way = filepath.Join(filepath.Base(dir), way)
 	}
 	return way

@@ -371,11 +371,3 @@ func (s summaryFile) commit(document *schemas.Summary, side ...*atomicfile.File)
 	}
 	return s.write(document)
 }
-
-// partitionWarning says that folders named NAME=value are no columns; "" if there are none.
-func (in *inputs) partitionWarning() string {
-	if len(in.partitions) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("folders named %s=... were read; their names are not columns", strings.Join(in.partitions, "=..., "))
-}

@@ -56,11 +56,9 @@ func (j *job) footer(s *schemas.Summary, r *operators.Report) (map[string]string
 // warnings are what can be said before any row is read.
 func (j *job) warnings() []string {
 	var list []string
-	if w, ok := j.source.(warner); ok {
+	inner, _ := unpartitioned(j.source)
+	if w, ok := inner.(warner); ok {
 		list = append(list, w.Warnings()...)
-	}
-	if w := j.inputs.partitionWarning(); w != "" {
-		list = append(list, w)
 	}
 	if s := j.spec.Sampling; s != nil && s.Weight != "" {
 		list = append(list, fmt.Sprintf("the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn", s.Weight))

@@ -279,26 +279,26 @@ func TestFolders(t *testing.T) {
 	r := microrisk(t, "assess", "in", "--key", key, "--out", "out")
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.FileExists(t, "out/a.csv")
-	require.FileExists(t, "out/b.csv")
+	require.FileExists(t, "out/year=2020/b.csv")
 
-	require.NoError(t, os.MkdirAll("in/year=2021/part=1", 0o777))
-	require.NoError(t, os.WriteFile("in/year=2021/part=1/b.csv", text, 0o666))
+	require.NoError(t, os.MkdirAll("in/year=2021/piece=1", 0o777))
+	require.NoError(t, os.WriteFile("in/year=2021/piece=1/b.csv", text, 0o666))
 	require.NoError(t, os.Mkdir("tidy", 0o777))
 	r = microrisk(t, "assess", "in", "--key", key, "--out", "tidy", "--population-size", "3")
-	require.Equal(t, ExitFailed, r.status, r.out)
+	require.Equal(t, ExitFailed, r.status, r.err)
 	left, err := os.ReadDir("tidy")
 	require.NoError(t, err)
 	require.Empty(t, left)
 	for range 2 {
 		r = microrisk(t, "assess", "in", "--key", key, "--out", "tidy")
 		require.Equal(t, ExitDone, r.status, r.err)
-		for _, name := range []string{"a.csv", "year=2020/b.csv", "year=2021/part=1/b.csv"} {
+		for _, name := range []string{"a.csv", "year=2020/b.csv", "year=2021/piece=1/b.csv"} {
 			require.FileExists(t, "tidy/"+name)
 		}
 	}
 	r = microrisk(t, "assess", "in", "--key", "age,year", "--out", "out")
 	require.Equal(t, ExitWrong, r.status)
-	require.Equal(t, "microrisk: year is in the names of folders (year=...), which are not columns; write it into the files as a column\n", r.err)
+	require.Contains(t, r.err, "in/year=2020/b.csv is in a folder named year=..., in/a.csv is not")
 }
 
 func TestInterrupted(t *testing.T) {
