@@ -156,7 +156,7 @@ func (b *mc3Bound) search(ctx context.Context, d *bayes.Data, env Env) ([]*fitte
 			return nil, err
 		}
 		b.doubt(found, env)
-		law, err := risk.NewLaw(d, precision, found.Models)
+		law, err := risk.NewLaw(d, precision, found.Models, env.Workers)
 		if err != nil {
 			return nil, err
 		}

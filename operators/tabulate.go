@@ -134,7 +134,7 @@ func (f *tabulated) kept() (*contingency.Table, error) {
 		}
 		counts = append(counts, t.Count(i))
 	}
-	return contingency.New(t.Variables, codes, counts)
+	return t.Of(codes, counts)
 }
 
 // secretKey is that of what will be published: never one that can be guessed.

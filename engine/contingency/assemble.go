@@ -25,6 +25,8 @@ type sorter struct {
 
 // assemble makes the table of entries (words of the key, count, sums) from slabs, which are used up.
 func assemble(variables []Variable, l layout, sums, workers int, slabs [][]uint64) (*Table, error) {
+	made := workers
+	workers = goroutines(workers)
 	s := &sorter{words: l.words, stride: l.words + 1 + 2*sums}
 	total := 0
 	for _, slab := range slabs {
@@ -38,7 +40,11 @@ func assemble(variables []Variable, l layout, sums, workers int, slabs [][]uint6
 	if err := s.sortBuckets(workers); err != nil {
 		return nil, err
 	}
-	return s.table(variables, l, sums, workers)
+	t, err := s.table(variables, l, sums, workers)
+	if t != nil {
+		t.workers = made
+	}
+	return t, err
 }
 
 // sample draws splitters for n+1 buckets.

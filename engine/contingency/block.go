@@ -1,7 +1,6 @@
 package contingency
 
 import (
-	"runtime"
 	"slices"
 	"sort"
 
@@ -124,7 +123,7 @@ func (b *Block) resolve(class, count []int64) error {
 	}
 	s.sample(slabs, min(total/bucketEntries, 4096))
 	s.makeGuide()
-	workers := runtime.GOMAXPROCS(0)
+	workers := goroutines(b.table.workers)
 	if err := s.scatter(slabs, total, workers); err != nil {
 		return err
 	}

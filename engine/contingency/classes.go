@@ -94,7 +94,7 @@ func (w *classWriter) table(m *merger) (*Table, error) {
 	if d.sums != nil {
 		d.sums.classes = w.classes
 	}
-	t := &Table{Variables: m.variables, layout: m.layout, classes: w.classes, records: w.records, sums: make([][]fixed, w.sums), disk: d}
+	t := &Table{Variables: m.variables, layout: m.layout, classes: w.classes, records: w.records, workers: m.workers, sums: make([][]fixed, w.sums), disk: d}
 	bytes := tableBytes(int64(w.classes), &m.layout, w.sums, w.most > math.MaxUint32) + indexBytes(int64(w.classes), &m.layout)
 	if m.memory > 0 && bytes > m.memory {
 		return t, nil
@@ -104,7 +104,7 @@ func (w *classWriter) table(m *merger) (*Table, error) {
 
 // load brings a table from disk to memory and drops its files.
 func (t *Table) load(wide bool) (*Table, error) {
-	r := &Table{Variables: t.Variables, layout: t.layout, classes: t.classes, records: t.records, sums: make([][]fixed, len(t.sums))}
+	r := &Table{Variables: t.Variables, layout: t.layout, classes: t.classes, records: t.records, workers: t.workers, sums: make([][]fixed, len(t.sums))}
 	r.keys = make([]uint64, t.classes*t.layout.words)
 	if wide {
 		r.counts64 = make([]int64, t.classes)

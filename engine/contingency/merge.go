@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -26,10 +25,7 @@ const leastMemory = 2 << 20
 // memory is for this call, buffers included, on top of what the counters hold and of one word for each code in final. If it is less than
 // 2 MiB a worker, that much is used all the same (the limit of a table in memory stays as it is said).
 func MergeWithin(ctx context.Context, variables []Variable, final [][]uint32, workers int, memory int64, s *Store, counters ...*Counter) (*Table, error) {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	return mergeWithin(ctx, variables, final, workers, memory, leastMemory, s, counters)
+	return mergeWithin(ctx, variables, final, goroutines(workers), memory, leastMemory, s, counters)
 }
 
 func mergeWithin(ctx context.Context, variables []Variable, final [][]uint32, workers int, memory, least int64, s *Store, counters []*Counter) (*Table, error) {

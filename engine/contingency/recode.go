@@ -61,7 +61,7 @@ func (t *Table) Recode(variables []Variable, codes [][]uint32) (*Table, error) {
 	if t.disk != nil {
 		return t.recodeOnDisk(variables, l, codes)
 	}
-	r := &Table{Variables: variables, layout: l, classes: t.classes, records: t.records, keys: make([]uint64, t.classes*l.words),
+	r := &Table{Variables: variables, layout: l, classes: t.classes, records: t.records, workers: t.workers, keys: make([]uint64, t.classes*l.words),
 		counts32: t.counts32, counts64: t.counts64, sums: t.sums}
 	for v := range variables {
 		from, to := t.layout.fields[v], l.fields[v]
@@ -111,7 +111,7 @@ func (t *Table) recodeOnDisk(variables []Variable, l layout, codes [][]uint32) (
 	if err != nil {
 		return nil, errors.Join(err, keys.file.drop())
 	}
-	return &Table{Variables: variables, layout: l, classes: t.classes, records: t.records, sums: t.sums, disk: d}, nil
+	return &Table{Variables: variables, layout: l, classes: t.classes, records: t.records, workers: t.workers, sums: t.sums, disk: d}, nil
 }
 
 // shiftRecoded is the new codes in their place, noCode for those out of range.

@@ -20,6 +20,7 @@ type Table struct {
 	counts32 []uint32 // one of the two is nil
 	counts64 []int64
 	sums     [][]fixed // sums[s][class]
+	workers  int       // goroutines of what is done with the table; 0 means GOMAXPROCS
 	disk     *disk     // where the classes are if not in keys, counts and sums
 
 	once  sync.Once
@@ -29,6 +30,23 @@ type Table struct {
 // New makes a table from the codes of its classes, codes[v][i] for class i, in any order (equal keys are added together).
 // Counts of 0 are left out; a negative count and a code beyond the variable's missing code are errors.
 func New(variables []Variable, codes [][]uint32, counts []int64) (*Table, error) {
+	return newTable(variables, codes, counts, 0)
+}
+
+// Of makes a table over the same variables as New does, with the goroutines of this one.
+func (t *Table) Of(codes [][]uint32, counts []int64) (*Table, error) {
+	return newTable(t.Variables, codes, counts, t.workers)
+}
+
+// goroutines is how many there may be.
+func goroutines(workers int) int {
+	if workers <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return workers
+}
+
+func newTable(variables []Variable, codes [][]uint32, counts []int64, workers int) (*Table, error) {
 	l, err := layoutOf(variables)
 	if err != nil {
 		return nil, err
@@ -68,7 +86,7 @@ func New(variables []Variable, codes [][]uint32, counts []int64) (*Table, error)
 		entry[l.words] = uint64(n)
 		used++
 	}
-	return assemble(variables, l, 0, runtime.GOMAXPROCS(0), [][]uint64{slab[:used*stride]})
+	return assemble(variables, l, 0, workers, [][]uint64{slab[:used*stride]})
 }
 
 // Classes is the number of distinct keys.
@@ -199,7 +217,7 @@ func (t *Table) Margin(variables ...int) (*Table, error) {
 	for p := range table.part {
 		slabs = append(slabs, table.compact(p))
 	}
-	return assemble(vars, l, len(t.sums), runtime.GOMAXPROCS(0), slabs)
+	return assemble(vars, l, len(t.sums), t.workers, slabs)
 }
 
 // Bytes is the memory that the table holds, without the labels of its variables.

@@ -32,8 +32,13 @@ func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluat
 	if p.k > 1 || p.anyWild || droppable < 1 || p.n < cmp.Or(o.covers, coverClasses) {
 		return nil
 	}
-	for droppable > 1 && 16*len(p.base)<<droppable > coverBytes {
+	most := int(p.budget.part(8, coverBytes))
+	for droppable > 1 && 16*len(p.base)<<droppable > most {
 		droppable--
+	}
+	if bytes := 16 * len(p.base) << droppable; bytes > most || !p.budget.take(int64(bytes)) {
+		p.budget.full.Store(false) // the search goes on without them
+		return nil
 	}
 	order := make([]int, p.variables)
 	for v := range order {
@@ -59,6 +64,7 @@ func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluat
 		}
 		if size == 1 && !p.merging() {
 			p.covers = nil
+			p.budget.give(int64(16 * len(p.base) << droppable))
 			break
 		}
 	}

@@ -20,6 +20,9 @@ const (
 	stripeRoom = 1 << 9
 )
 
+// keptBytes is what a minimal sample unique takes that is listed.
+const keptBytes = 32
+
 // A found is a minimal sample unique: a class and its set.
 type found struct{ class, set uint32 }
 
@@ -28,6 +31,7 @@ type found struct{ class, set uint32 }
 // variable holds another key, which the table of the set shows by itself. Sets without unique keys are skipped with all below.
 type downSearch struct {
 	ctx      context.Context
+	stop     context.CancelFunc
 	p        *problem
 	limit    int
 	progress *progress
@@ -62,20 +66,28 @@ func (p *problem) fitsDownwards(o *Options) bool {
 		plain = plain && w == nil
 	}
 	counts := int64(p.n) * int64(o.MaxSize) * int64(p.variables+1) / 2 * 8
-	return plain && width <= downwardBits && 1<<width <= max(1<<20, 64*p.n) && p.variables <= downwardVariables && counts <= downwardBytes
+	return plain && width <= downwardBits && 1<<width <= max(1<<20, 64*p.n) && p.variables <= downwardVariables && counts <= downwardBytes &&
+		(o.Memory <= 0 || counts+downTables(width, o.Workers) <= o.Memory)
 }
+
+// downTables is about what the tables of a downward search take: a top one, and one of each smaller width for each worker.
+func downTables(width, workers int) int64 { return int64(2*workers+1) * 5 << width }
 
 func (p *problem) searchDown(ctx context.Context, o *Options, t *tally) error {
 	s := &downSearch{ctx: ctx, p: p, limit: o.MaxSize, progress: newProgress(o, latticeSize(p.variables, p.variables)), lists: o.MSUs}
 	s.row = (p.variables + 1) / 2
 	s.count = make([]uint64, p.n*s.limit*s.row)
 	s.spots = make(chan struct{}, o.Workers)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.ctx, s.stop = ctx, stop
 	fields := make([]denseField, p.variables)
 	width := 0
 	for v, f := range p.fields {
 		fields[v] = denseField{v, width, int(f.bits)}
 		width += int(f.bits)
 	}
+	p.budget.take(int64(len(s.count))*8 + downTables(width, o.Workers))
 	top := newDenseTable(width)
 	for i := range p.n {
 		key := 0
@@ -91,6 +103,9 @@ func (p *problem) searchDown(ctx context.Context, o *Options, t *tally) error {
 	s.group.Add(1)
 	go s.run(top, fields, 0)
 	s.group.Wait()
+	if p.budget.full.Load() {
+		return p.budget.err(0)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -206,6 +221,11 @@ func (s *downSearch) drain(w *downWorker, stripe int) {
 		}
 	}
 	if s.lists {
+		// Each is held by its stripe, by all stripes together, and as a set.
+		if !s.p.budget.take(int64(keptBytes * len(w.found[stripe]))) {
+			s.stop()
+			return
+		}
 		s.kept[stripe] = append(s.kept[stripe], w.found[stripe]...)
 	}
 	w.found[stripe] = w.found[stripe][:0]

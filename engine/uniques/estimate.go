@@ -33,19 +33,6 @@ const (
 	advised   = 60   // seconds of the search that is proposed instead
 )
 
-// Bytes is about the memory that a search holds at most, besides table and result: keys and the bitmaps of the two widest
-// levels of the lattice. Sets that are closed early make it less.
-func Bytes(classes, variables, maxSize int) int64 {
-	if maxSize <= 0 || maxSize > variables {
-		maxSize = variables
-	}
-	widest := 0.0
-	for s := 0; s < maxSize; s++ {
-		widest = max(widest, float64(binomial(variables, s))+float64(binomial(variables, s+1)))
-	}
-	return int64(min(math.MaxInt64/2, widest*float64(classes)/8+32*float64(classes)))
-}
-
 // plan chooses the direction of the search and refuses one that takes too long. It depends on the number of workers only in
 // whether it refuses.
 func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
@@ -231,22 +218,4 @@ func largest(masks []uint64) []uint64 {
 		}
 	}
 	return kept
-}
-
-// A MemoryError says that a search would need more memory than Options.Memory. It comes before the search starts.
-type MemoryError struct {
-	Needs, Memory int64 // bytes
-}
-
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("uniques: the search needs about %d MiB of memory, %d MiB are allowed", (e.Needs+1<<20-1)>>20, e.Memory>>20)
-}
-
-// fits compares the memory of an upward search with what is allowed. The downward one is only chosen for keys so short that its
-// bitmaps stay below some hundred megabytes.
-func (o *Options) fits(p *problem, way direction) error {
-	if needs := Bytes(p.n, p.variables, o.MaxSize); o.Memory > 0 && way != downwards && needs > o.Memory {
-		return &MemoryError{needs, o.Memory}
-	}
-	return nil
 }

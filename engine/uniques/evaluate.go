@@ -26,7 +26,7 @@ func newEvaluator(p *problem) *evaluator {
 
 // evaluate fills the bitmap of set i of level l and tells whether any class is left for larger sets.
 func (e *evaluator) evaluate(l, below *level, i int) (open bool) {
-	p, set, out := e.p, l.sets[i], l.done[i]
+	p, set, out := e.p, l.set(i), l.done(i)
 	below.known(p, set, 0, e.known)
 	copy(out, e.known)
 	for w, k := range e.known {

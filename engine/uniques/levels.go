@@ -8,43 +8,163 @@ import (
 )
 
 // A level holds the sets of one size, in lexicographic order of their variables, each with a bitmap of the classes that are
-// done on it: not candidates for any larger set, as they are unique on this one already (or ignored on it).
+// done on it: not candidates for any larger set, as they are unique on this one already (or ignored on it). They lie in pieces, so
+// that no growing list is ever copied. When it is settled only open sets are left: those above which a class can still have a minimal
+// sample unique.
 type level struct {
-	size int
+	size   int
+	room   *room
+	pieces []*piece
+	count  int
+	slots  []uint32 // of a settled level, open addressing: one more than the number of a set, 0 where empty
+}
+
+// A piece has some sets of a level.
+type piece struct {
 	sets []uint64
-	done [][]uint64
-	open []bool // whether any class can still have a minimal sample unique above this set
-	at   map[uint64]int
+	done []uint64 // bitmaps, one after the other
+	open []bool
+}
+
+// A room makes pieces, and keeps those that are free.
+type room struct {
+	words  int // of a bitmap
+	shift  int // of a number of a set to that of its piece
+	spare  []*piece
+	budget *budget
+}
+
+// pieceWords is about how long the bitmaps of a piece are.
+const pieceWords = 1 << 15
+
+func newRoom(p *problem) *room {
+	r := &room{words: len(p.base), budget: p.budget}
+	for r.shift < 12 && r.words<<(r.shift+1) <= pieceWords {
+		r.shift++
+	}
+	return r
+}
+
+// get is a piece, nil if there is no memory left.
+func (r *room) get() *piece {
+	if n := len(r.spare); n > 0 {
+		p := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return p
+	}
+	n := 1 << r.shift
+	if !r.budget.take(int64(n) * int64(8*r.words+setBytes)) {
+		return nil
+	}
+	return &piece{sets: make([]uint64, n), done: make([]uint64, n*r.words), open: make([]bool, n)}
+}
+
+// set is set number i.
+func (l *level) set(i int) uint64 { return l.pieces[i>>l.room.shift].sets[i&(1<<l.room.shift-1)] }
+
+// done is the bitmap of set number i.
+func (l *level) done(i int) []uint64 {
+	at := i & (1<<l.room.shift - 1) * l.room.words
+	return l.pieces[i>>l.room.shift].done[at : at+l.room.words]
+}
+
+func (l *level) setOpen(i int, open bool) {
+	l.pieces[i>>l.room.shift].open[i&(1<<l.room.shift-1)] = open
+}
+
+// add appends a set, and tells whether there was memory for it.
+func (l *level) add(set uint64) bool {
+	if l.count>>l.room.shift == len(l.pieces) {
+		p := l.room.get()
+		if p == nil {
+			return false
+		}
+		l.pieces = append(l.pieces, p)
+	}
+	l.pieces[l.count>>l.room.shift].sets[l.count&(1<<l.room.shift-1)] = set
+	l.count++
+	return true
+}
+
+// release gives all pieces back.
+func (l *level) release() {
+	l.room.spare = append(l.room.spare, l.pieces...)
+	l.room.budget.give(int64(4 * len(l.slots)))
+	l.pieces, l.slots, l.count = nil, nil, 0
+}
+
+// settle drops the closed sets, gives the pieces that they leave back, and makes the index; it tells whether there was memory for that.
+func (l *level) settle() bool {
+	mask := 1<<l.room.shift - 1
+	n := 0
+	for i := range l.count {
+		if !l.pieces[i>>l.room.shift].open[i&mask] {
+			continue
+		}
+		if n < i {
+			l.pieces[n>>l.room.shift].sets[n&mask] = l.set(i)
+			copy(l.done(n), l.done(i))
+		}
+		n++
+	}
+	l.count = n
+	used := (n + mask) >> l.room.shift
+	l.room.spare = append(l.room.spare, l.pieces[used:]...)
+	l.pieces = l.pieces[:used]
+	slots := 1
+	for 2*slots < 3*n {
+		slots *= 2
+	}
+	if !l.room.budget.take(int64(4 * slots)) {
+		return false
+	}
+	l.slots = make([]uint32, slots)
+	for i := range n {
+		_, at := l.find(l.set(i))
+		l.slots[at] = uint32(i + 1)
+	}
+	return true
+}
+
+// find is the number of a set, or -1 and the slot where it could be.
+func (l *level) find(set uint64) (number, slot int) {
+	mask := len(l.slots) - 1
+	at := int(spread(set)>>20) & mask
+	for l.slots[at] != 0 {
+		if i := int(l.slots[at] - 1); l.set(i) == set {
+			return i, at
+		}
+		at = (at + 1) & mask
+	}
+	return -1, at
 }
 
 // searchUp goes through the lattice of sets by size. A set is looked at only if all its subsets are open, and on it only the
 // classes that are done on none of its subsets are counted: a class that is unique on a subset shares its values with nobody.
 func (p *problem) searchUp(ctx context.Context, o *Options, tally *tally) error {
-	below := &level{sets: []uint64{0}, done: [][]uint64{p.base}, open: []bool{true}, at: map[uint64]int{0: 0}}
+	room := newRoom(p)
+	below := &level{room: room, count: 1, pieces: []*piece{{sets: []uint64{0}, done: p.base, open: []bool{true}}}, slots: []uint32{1}}
 	progress := newProgress(o, latticeSize(p.variables, o.MaxSize))
-	var spare [][]uint64
 	workers := make([]*evaluator, o.Workers)
 	for i := range workers {
 		workers[i] = newEvaluator(p)
+		p.budget.take(min(p.scratchBytes(), p.budget.part(int64(4*o.Workers), p.scratchBytes())))
 	}
 	if err := p.makeCovers(ctx, o, workers); err != nil {
 		return err
 	}
 	for size := 1; size <= o.MaxSize; size++ {
+		open := below.count
 		l := below.next(p.variables)
-		if len(l.sets) == 0 {
+		if l == nil {
+			return p.budget.err(p.needsFrom(size-1, open, o.MaxSize))
+		}
+		if l.count == 0 {
 			break
 		}
-		progress.add(max(0, binomial(p.variables, size)-int64(len(l.sets))))
-		for i := range l.sets {
-			if n := len(spare); n > 0 {
-				l.done[i], spare = spare[n-1], spare[:n-1]
-			} else {
-				l.done[i] = make([]uint64, len(p.base))
-			}
-		}
-		err := inParallel(ctx, o.Workers, len(l.sets), func(worker, i int) {
-			l.open[i] = workers[worker].evaluate(l, below, i)
+		progress.add(max(0, binomial(p.variables, size)-int64(l.count)))
+		err := inParallel(ctx, o.Workers, l.count, func(worker, i int) {
+			l.setOpen(i, workers[worker].evaluate(l, below, i))
 			progress.add(1)
 		})
 		if err != nil {
@@ -53,10 +173,15 @@ func (p *problem) searchUp(ctx context.Context, o *Options, tally *tally) error 
 		if err := tally.addLevel(ctx, l, below); err != nil {
 			return err
 		}
-		if size > 1 {
-			spare = append(spare, below.release(true)...)
+		if p.budget.full.Load() {
+			return p.budget.err(0)
 		}
-		spare = append(spare, l.release(false)...)
+		if size > 1 {
+			below.release()
+		}
+		if !l.settle() {
+			return p.budget.err(p.needsFrom(size, l.count, o.MaxSize))
+		}
 		below = l
 	}
 	for _, e := range workers {
@@ -65,24 +190,18 @@ func (p *problem) searchUp(ctx context.Context, o *Options, tally *tally) error 
 	return nil
 }
 
-// next lists the sets one larger than those of l that have no closed subset.
+// next lists the sets one larger than those of a settled level that have no closed subset; nil where there is no memory for them.
 func (l *level) next(variables int) *level {
-	n := &level{size: l.size + 1, at: map[uint64]int{}}
-	for i, s := range l.sets {
-		if !l.open[i] {
-			continue
-		}
+	n := &level{size: l.size + 1, room: l.room}
+	for i := range l.count {
+		s := l.set(i)
 		for v := bits.Len64(s); v < variables; v++ {
 			set := s | 1<<v
-			if !l.allOpen(set, s) {
-				continue
+			if l.allOpen(set, s) && !n.add(set) {
+				return nil
 			}
-			n.at[set] = len(n.sets)
-			n.sets = append(n.sets, set)
 		}
 	}
-	n.done = make([][]uint64, len(n.sets))
-	n.open = make([]bool, len(n.sets))
 	return n
 }
 
@@ -93,30 +212,19 @@ func (l *level) allOpen(set, save uint64) bool {
 		if sub == save {
 			continue
 		}
-		i, ok := l.at[sub]
-		if !ok || !l.open[i] {
+		if i, _ := l.find(sub); i < 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// release gives bitmaps back: those of closed sets, which no larger set will ask for, or all.
-func (l *level) release(all bool) (spare [][]uint64) {
-	for i, done := range l.done {
-		if done != nil && (all || !l.open[i]) {
-			spare = append(spare, done)
-			l.done[i] = nil
-		}
-	}
-	return spare
-}
-
 // known writes the classes that are done on some subset of set to dst, words from to from+len(dst) of the bitmap.
 func (l *level) known(p *problem, set uint64, from int, dst []uint64) {
 	first := true
 	for rest := set; rest != 0; rest &= rest - 1 {
-		sub := l.done[l.at[set&^(rest&-rest)]][from : from+len(dst)]
+		i, _ := l.find(set &^ (rest & -rest))
+		sub := l.done(i)[from : from+len(dst)]
 		if first {
 			copy(dst, sub)
 			first = false

@@ -46,7 +46,7 @@ func (b *listBuilder) init(o *Options, r *Result, classes int) {
 func (b *listBuilder) startLevel(l *level) {
 	if b.on {
 		b.levels = append(b.levels, listLevel{})
-		n := (len(l.done[0]) + blockWords - 1) / blockWords
+		n := (l.room.words + blockWords - 1) / blockWords
 		b.levels[len(b.levels)-1].blocks = make([][]uint64, n)
 		b.levels[len(b.levels)-1].counts = make([][]uint32, n)
 	}
@@ -71,11 +71,16 @@ func (b *listBuilder) addBlock(p *problem, l, below *level, c *counts, block int
 		place[j] = total
 		total += int(count[j])
 	}
+	// The sets are held twice in the end: here, and by class.
+	if !p.budget.take(int64(16*total + 12*len(count))) {
+		return
+	}
 	sets := make([]uint64, total)
-	for i, set := range l.sets {
+	for i := range l.count {
+		set := l.set(i)
 		below.known(p, set, from, known)
 		for w, k := range known {
-			for fresh := l.done[i][from+w] &^ k; fresh != 0; fresh &= fresh - 1 {
+			for fresh := l.done(i)[from+w] &^ k; fresh != 0; fresh &= fresh - 1 {
 				j := w<<6 | bits.TrailingZeros64(fresh)
 				sets[place[j]] = set
 				place[j]++

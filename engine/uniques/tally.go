@@ -70,42 +70,37 @@ func (t *tally) start() {
 // addLevel adds the minimal sample uniques of one size: the classes done on a set of l but on none of its subsets below.
 func (t *tally) addLevel(ctx context.Context, l, below *level) error {
 	t.start()
-	spread := make([][]uint64, len(l.sets))
-	lanes := t.lanes()
-	for i, set := range l.sets {
-		spread[i] = make([]uint64, lanes)
-		for rest := set; rest != 0; rest &= rest - 1 {
-			v := bits.TrailingZeros64(rest)
-			spread[i][v/8] |= 1 << (v % 8 * 8)
-		}
-	}
 	t.lists.startLevel(l)
 	blocks := (len(t.p.base) + blockWords - 1) / blockWords
 	err := inParallel(ctx, t.o.Workers, blocks, func(worker, b int) {
-		t.addBlock(t.workers[worker], l, below, spread, b)
+		t.addBlock(t.workers[worker], l, below, b)
 	})
 	t.endLevel(l.size)
 	return err
 }
 
 // addBlock adds one block of classes.
-func (t *tally) addBlock(c *counts, l, below *level, spread [][]uint64, block int) {
+func (t *tally) addBlock(c *counts, l, below *level, block int) {
 	from := block * blockWords
 	known := c.known[:min(blockWords, len(t.p.base)-from)]
 	lanes := t.lanes()
+	add := make([]uint64, lanes)
 	pending := 0
 	any := false
-	for i, set := range l.sets {
+	for i := range l.count {
+		set := l.set(i)
 		below.known(t.p, set, from, known)
-		done := l.done[i][from : from+len(known)]
-		add := spread[i]
+		done := l.done(i)[from : from+len(known)]
 		found := false
 		for w, k := range known {
 			fresh := done[w] &^ k
 			if fresh == 0 {
 				continue
 			}
-			found = true
+			if !found {
+				found = true
+				spreadSet(set, add)
+			}
 			for ; fresh != 0; fresh &= fresh - 1 {
 				class := (w<<6 | bits.TrailingZeros64(fresh)) * lanes
 				for j, x := range add {
@@ -133,6 +128,15 @@ func (t *tally) addBlock(c *counts, l, below *level, spread [][]uint64, block in
 	}
 	t.lists.addBlock(t.p, l, below, c, block)
 	clear(c.variable)
+}
+
+// spreadSet puts a 1 into the byte lane of each variable of a set.
+func spreadSet(set uint64, lanes []uint64) {
+	clear(lanes)
+	for ; set != 0; set &= set - 1 {
+		v := bits.TrailingZeros64(set)
+		lanes[v/8] |= 1 << (v % 8 * 8)
+	}
 }
 
 // empty adds the byte lanes to the wide counts, before they can overflow.

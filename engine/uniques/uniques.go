@@ -55,7 +55,7 @@ type Options struct {
 	MSUs          bool  // keep the sets themselves for Result.MSUs
 	Workers       int   // goroutines; 0 means GOMAXPROCS
 	Force         bool  // search even when the estimate exceeds an hour
-	Memory        int64 // bytes that the search may hold besides table and result; 0 for no limit
+	Memory        int64 // bytes that the search may hold besides table and result (but with the sets of MSUs); 0 for no limit
 
 	// Progress, when not nil, is told now and then how many of the sets of variables are done. Calls do not overlap.
 	Progress func(done, total int64)
@@ -101,7 +101,8 @@ type Result struct {
 //
 // The empty set is the only minimal sample unique of a file of one record (of at most k records); no variable contributes to it.
 // The result is the same to the bit for any number of workers. Errors: options that make no sense, a cancelled context, more than
-// 2^32-2 classes, and an [EstimateError] when the search would take over an hour.
+// 2^32-2 classes, an [EstimateError] when the search would take over an hour, and a [MemoryError] when it would hold, or begins to hold,
+// more than Options.Memory.
 func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, error) {
 	if err := o.normalise(t); err != nil {
 		return nil, err

@@ -50,6 +50,12 @@ func (p *problem) missingOf(i uint32) uint64 {
 	return set
 }
 
+// Bytes of an entry of a table of masked keys, and of all tables that are kept where no memory limit says less.
+const (
+	entryBytes = 80
+	mostTables = 1 << 30
+)
+
 // compatible counts the records compatible with each class on the whole key: for every two patterns of missingness the classes of
 // one are looked up among those of the other, on the variables that both have.
 func (p *problem) compatible(ctx context.Context, r *Result) error {
@@ -64,6 +70,7 @@ func (p *problem) compatible(ctx context.Context, r *Result) error {
 	var masks []mask
 	for other, members := range groups {
 		tables := map[uint64]map[string]int64{}
+		var held int64
 		for own, classes := range groups {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -72,6 +79,16 @@ func (p *problem) compatible(ctx context.Context, r *Result) error {
 			masks = p.masks(both, masks)
 			table := tables[both]
 			if table == nil {
+				bytes := int64(len(members)) * int64(entryBytes+8*len(masks))
+				if held+bytes > p.budget.part(2, mostTables) { // those of other patterns are made again when they are wanted
+					clear(tables)
+					p.budget.give(held)
+					held = 0
+				}
+				if !p.budget.take(bytes) {
+					return p.budget.err(bytes)
+				}
+				held += bytes
 				table = map[string]int64{}
 				for _, j := range members {
 					table[string(p.maskedKey(j, masks))] += p.table.Count(p.class(int(j)))
@@ -82,6 +99,7 @@ func (p *problem) compatible(ctx context.Context, r *Result) error {
 				r.Frequency[p.class(int(i))] += table[string(p.maskedKey(i, masks))]
 			}
 		}
+		p.budget.give(held)
 	}
 	return nil
 }

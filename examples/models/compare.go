@@ -114,7 +114,7 @@ func (s *sample) model(ctx context.Context, name string, o search.Options, estim
 	if err != nil {
 		return r, err
 	}
-	law, err := risk.NewLaw(d, 1, found.Models)
+	law, err := risk.NewLaw(d, 1, found.Models, 0)
 	if err != nil {
 		return r, err
 	}

@@ -199,7 +199,7 @@ func TestIndependenceIsTheEmptyGraph(t *testing.T) {
 		fraction := rapid.Float64Range(.01, .9).Draw(t, "fraction")
 		r, err := Independence(context.Background(), d, fraction)
 		require.NoError(t, err)
-		l, err := risk.NewLaw(d, 1, []bayes.Model{{Graph: graph.New(3), Weight: 1}})
+		l, err := risk.NewLaw(d, 1, []bayes.Model{{Graph: graph.New(3), Weight: 1}}, 0)
 		require.NoError(t, err)
 		o := risk.Options{Estimator: risk.Poisson, Unsampled: float64(d.Records) * (1 - fraction) / fraction}
 		c, err := l.Cells(context.Background(), d, o)

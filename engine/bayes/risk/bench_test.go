@@ -27,7 +27,7 @@ func BenchmarkLaw(b *testing.B) {
 	var l *Law
 	b.Run("NewLaw", func(b *testing.B) {
 		for b.Loop() {
-			l, _ = NewLaw(d, 1, models)
+			l, _ = NewLaw(d, 1, models, 0)
 		}
 	})
 	b.Logf("%d margins", len(l.Margins))
@@ -35,7 +35,7 @@ func BenchmarkLaw(b *testing.B) {
 	var c *Cells
 	b.Run("plan", func(b *testing.B) {
 		for b.Loop() {
-			newPlan(l, false)
+			newPlan(l, false, &Options{})
 		}
 	})
 	b.Run("Cells", func(b *testing.B) {

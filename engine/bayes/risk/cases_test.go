@@ -184,7 +184,7 @@ func near(t *testing.T, what string, got float64, want number, tolerance float64
 
 func fit(t testing.TB, d *bayes.Data, models ...bayes.Model) *Law {
 	t.Helper()
-	l, err := NewLaw(d, 1, models)
+	l, err := NewLaw(d, 1, models, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func (c *riskCase) compare(t *testing.T, l *Law, smith []caseCell, webb *caseFil
 
 // compareEmpty looks at moments and probabilities of every cell of the full table.
 func (c *riskCase) compareEmpty(t *testing.T, l *Law) {
-	p := newPlan(l, false)
+	p := newPlan(l, false, &Options{})
 	b := newBlock(p)
 	for _, x := range c.Webb.Cells {
 		columns := make([][]uint32, len(l.Levels))

@@ -152,7 +152,7 @@ func (x *exact) once(b *block, model, j int, logU, lam float64) float64 {
 
 // exactCells are the measures without the gamma step, to an absolute error of 1e-10.
 func (l *Law) exactCells(ctx context.Context, d *bayes.Data, o *Options, c *Cells) error {
-	p := newPlan(l, false)
+	p := newPlan(l, false, o)
 	logU := math.Log(o.Unsampled)
 	const part = 32 // cells a time, since they are slow
 	n := d.Cells()

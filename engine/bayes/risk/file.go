@@ -59,7 +59,7 @@ func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*Fi
 		}
 		return f, ctx.Err()
 	}
-	p := newPlan(l, o.Estimator == Poisson)
+	p := newPlan(l, o.Estimator == Poisson, &o)
 	quiet := o
 	quiet.Progress = nil
 	sums, err := p.sums(ctx, d, &quiet)

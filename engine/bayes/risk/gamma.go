@@ -115,7 +115,7 @@ func (c *Cells) bound(d *bayes.Data) {
 // gammaCells are the measures of Forster & Webb 2007, section 4: given mean m and relative variance 1/a of pi, F - f is negative
 // binomial of shape a and mean u m.
 func (l *Law) gammaCells(ctx context.Context, d *bayes.Data, o *Options, c *Cells) error {
-	p := newPlan(l, false)
+	p := newPlan(l, false, o)
 	u := o.Unsampled
 	return p.eachBlock(ctx, d, o, func(b *block, _, lo int) {
 		for k, m := range l.Models {

@@ -172,7 +172,7 @@ func TestPUSampled(t *testing.T) {
 		for _, e := range []Estimator{Gamma, Poisson} {
 			o := Options{Estimator: e, Unsampled: 8000, Seed: seed, PUDraws: 20000}
 			require.NoError(t, l.ready(d, &o))
-			p := newPlan(l, e == Poisson)
+			p := newPlan(l, e == Poisson, &Options{})
 			exact, err := p.sumEmpty(context.Background(), d, &o)
 			require.NoError(t, err)
 			sums, err := p.sums(context.Background(), d, &o)
@@ -205,7 +205,7 @@ func TestLargeTable(t *testing.T) {
 	for v := range row {
 		row[v] = d.Codes[v][0]
 	}
-	p := newPlan(l, false)
+	p := newPlan(l, false, &Options{})
 	b := newBlock(p)
 	b.load(d.Codes, 0, 1)
 	for k, m := range models {
@@ -259,11 +259,11 @@ func TestRefusals(t *testing.T) {
 	d, models := random(9, []int{3, 4, 5, 2}, 40, 1, 3)
 	square := graph.FromEdges(4, [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}})
 	for _, m := range [][]bayes.Model{nil, {{Graph: square, Weight: 1}}, {{Graph: graph.New(3), Weight: 1}}, {{Graph: graph.New(4), Weight: .5}}, {{Weight: 1}}} {
-		_, err := NewLaw(d, 1, m)
+		_, err := NewLaw(d, 1, m, 0)
 		assert.Error(t, err)
 	}
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := NewLaw(d, alpha, models)
+		_, err := NewLaw(d, alpha, models, 0)
 		assert.ErrorContains(t, err, "precision")
 	}
 	l := fit(t, d, models...)

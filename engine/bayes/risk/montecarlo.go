@@ -157,7 +157,7 @@ const drawsTogether = 8
 // drawnCells are averages over draws of pi of the measures given pi, where F - f is binomial of round(u) trials (Forster & Webb
 // 2007, section 5, Rao-Blackwellised). The random numbers of a draw belong to its number.
 func (l *Law) drawnCells(ctx context.Context, d *bayes.Data, o *Options, c *Cells) error {
-	p := newPlan(l, false)
+	p := newPlan(l, false, o)
 	start := rand.New(rand.NewPCG(o.Seed, streamAllot)).Float64()
 	sums := newDrawSums(o.Draws)
 	pi := make([][]float64, drawsTogether)

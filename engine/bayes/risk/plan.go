@@ -41,7 +41,7 @@ type terms struct {
 }
 
 // newPlan prepares a law. A maximum-likelihood plan has lambda = 0 throughout.
-func newPlan(l *Law, likelihood bool) *plan {
+func newPlan(l *Law, likelihood bool, o *Options) *plan {
 	p := &plan{law: l, terms: make([]*terms, 1+len(l.Margins))}
 	alpha := l.Precision
 	if likelihood {
@@ -49,7 +49,7 @@ func newPlan(l *Law, likelihood bool) *plan {
 	}
 	p.terms[0] = newTerms(nil, l, alpha)
 	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	g.SetLimit(o.workers())
 	at := make(map[graph.Set]int)
 	at[0] = 0
 	for i := range l.Margins {

@@ -10,7 +10,7 @@ import (
 // poissonCells are the measures of Smith 2011, chapter 7: F - f is Poisson with mean u p, p the maximum-likelihood proportion of the
 // cell under the model.
 func (l *Law) poissonCells(ctx context.Context, d *bayes.Data, o *Options, c *Cells) error {
-	p := newPlan(l, true)
+	p := newPlan(l, true, o)
 	u := o.Unsampled
 	return p.eachBlock(ctx, d, o, func(b *block, _, lo int) {
 		for k, m := range l.Models {

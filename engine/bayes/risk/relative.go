@@ -244,7 +244,7 @@ func (l *Law) study(ctx context.Context, d *bayes.Data, o Options, do func(ctx c
 	if err := l.ready(d, &o); err != nil {
 		return err
 	}
-	p := newPlan(l, o.Estimator == Poisson)
+	p := newPlan(l, o.Estimator == Poisson, &o)
 	var uniques []int
 	for i, f := range d.Counts {
 		if f == 1 {

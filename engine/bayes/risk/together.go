@@ -41,7 +41,7 @@ func (l *Law) Together(ctx context.Context, d *bayes.Data, order, at []int, o Op
 	mean, spread := make([]float64, models*d.Cells()), make([]float64, models*d.Cells())
 	quiet := o
 	quiet.Progress = nil
-	err := newPlan(l, o.Estimator == Poisson).eachBlock(ctx, d, &quiet, func(b *block, _, lo int) {
+	err := newPlan(l, o.Estimator == Poisson, &o).eachBlock(ctx, d, &quiet, func(b *block, _, lo int) {
 		for k := range models {
 			m, s := b.moments(k)
 			copy(mean[k*d.Cells()+lo:], m)
