@@ -54,12 +54,15 @@ func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[stri
 				continue
 			}
 			seen[key] = true
+			if text, kept := o.layouts[f].carryCopy(key, kv.text(2), f, o.sink.fields); !kept {
+				continue
+			} else if text != kv.text(2) {
+				kv = keyValueOf(key, text)
+			}
 			list.kids = append(list.kids, kv)
 		}
 	}
-	add := func(key, value string) {
-		list.kids = append(list.kids, thriftValue{kind: thriftStruct, ids: []int16{1, 2}, kids: []thriftValue{thriftText(key), thriftText(value)}})
-	}
+	add := func(key, value string) { list.kids = append(list.kids, keyValueOf(key, value)) }
 	if stored != "" {
 		add(arrowSchemaKey, stored)
 	}
@@ -77,6 +80,10 @@ func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[stri
 	if len(list.kids) > 0 {
 		top.set(footerKeyValues, list)
 	}
+}
+
+func keyValueOf(key, value string) thriftValue {
+	return thriftValue{kind: thriftStruct, ids: []int16{1, 2}, kids: []thriftValue{thriftText(key), thriftText(value)}}
 }
 
 func keyValue(top *thriftValue, key string) string {
