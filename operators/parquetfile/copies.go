@@ -51,7 +51,10 @@ func (l *layout) sameColumns(f *file) bool {
 
 // modelName keeps the name of the object model that wrote the file while its schema is carried over too.
 func modelName(text string, _ *layout, _ *file, _ []arrow.Field) (string, bool) {
-	return text, text == "avro"
+	if text != "avro" {
+		return "", false
+	}
+	return text, true
 }
 
 // fieldsOf replaces the fields of a JSON schema by those of the output: of columns that stay as they were, of new ones as make says.
