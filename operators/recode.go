@@ -1,10 +1,12 @@
 package operators
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -49,6 +51,9 @@ func (r Recode) Bind(in *arrow.Schema) (*Plan, error) {
 	if c.Map != nil && !r.Unasked {
 		made.sought = newSought(name, slices.Collect(maps.Keys(c.Map)))
 	}
+	if t := valueType(f.Type); isText(t) && c.Map == nil && c.Truncate == 0 {
+		made.odd = &odd{who: name, from: from, rows: map[string]int64{}}
+	}
 	return &Plan{Reads: []string{from}, Adds: []Added{added}, Apply: made}, nil
 }
 
@@ -57,6 +62,7 @@ type recoder struct {
 	recode func(values arrow.Array, i int, text string) (string, bool) // the new value as text; false for missing
 	out    arrow.DataType
 	sought *sought // of a map
+	odd    *odd    // of bands and ends, in a column of text
 
 	mu   sync.Mutex
 	memo [4]recodedDictionary
@@ -65,6 +71,7 @@ type recoder struct {
 
 // A recodedDictionary is a dictionary recoded: the new one, and the new index of each old value, -1 for missing.
 type recodedDictionary struct {
+	odd   []string // by old value, the text of one that is no number, else ""; nil: none is looked for
 	old   arrow.ArrayData
 	new   *array.Data
 	index []int32
@@ -74,6 +81,9 @@ func (r *recoder) Summary() any { return nil }
 
 // Unfound is a Seeker's.
 func (r *recoder) Unfound() error { return r.sought.Unfound() }
+
+// Remark is a Remarker's.
+func (r *recoder) Remark() (string, error) { return r.odd.remark() }
 
 func (r *recoder) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
 	column := rows.Batch.Column(0)
@@ -104,6 +114,7 @@ func (r *recoder) dictionary(mem memory.Allocator, d *array.Dictionary) (arrow.A
 	b := array.NewInt32Builder(mem)
 	defer b.Release()
 	b.Reserve(d.Len())
+	r.odd.look(indices, memo.odd)
 	for i, k := range indices.Int32Values() {
 		if n := int32(-1); indices.IsValid(i) {
 			if k < 0 || int(k) >= len(memo.index) {
@@ -143,6 +154,14 @@ func (r *recoder) recoded(d *array.Dictionary) (recodedDictionary, error) {
 		m.index[i] = -1
 		if values.IsNull(i) {
 			continue
+		}
+		if r.odd != nil {
+			if m.odd == nil {
+				m.odd = make([]string, values.Len())
+			}
+			if _, ok := number(values, i); !ok {
+				m.odd[i] = cmp.Or(strings.Clone(Text(values, i)), emptyText)
+			}
 		}
 		text, ok := r.recode(values, i, Text(values, i))
 		if !ok {

@@ -46,6 +46,7 @@ func recoding(c schemas.Recode, t arrow.DataType) (func(values arrow.Array, i in
 	if err := b.check(); err != nil {
 		return nil, nil, err
 	}
+	b.steps = newDecimalSteps(b.Origin, b.Width)
 	if banded {
 		return b.band, arrow.BinaryTypes.String, nil
 	}
@@ -84,10 +85,11 @@ func truncation(n int) func(arrow.Array, int, string) (string, bool) {
 }
 
 // bands puts numbers into bands. Bands of whole numbers are named by their first and last number (20-24), those of other numbers
-// as half-open intervals ([0.5,1)).
+// as half-open intervals ([0.5,1)). Widths, cuts and values are taken as the decimals that they are written as: 0.3 is in [0.3,0.4).
 type bands struct {
 	schemas.Recode
 	whole bool // the column has whole numbers
+	steps decimalSteps
 }
 
 func (b bands) check() error {
@@ -133,26 +135,26 @@ func (b bands) wholeEnds() bool {
 
 // band is the name of the value's band.
 func (b bands) band(values arrow.Array, i int, text string) (string, bool) {
-	x, ok := number(values, i)
+	x, ok := decimalNumber(values, i)
 	switch {
 	case !ok || math.IsInf(x, 0):
 		return text, true
 	case math.IsNaN(x):
 		return "", false
 	}
+	below := belowOf(values, x, text)
 	whole := b.whole && b.wholeEnds() && x == math.Trunc(x)
-	if b.Bottom != nil && x < *b.Bottom {
+	if b.Bottom != nil && below(*b.Bottom) {
 		return "<" + numeral(*b.Bottom), true
 	}
-	if b.Top != nil && x >= *b.Top {
+	if b.Top != nil && !below(*b.Top) {
 		return above(*b.Top, whole), true
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	if b.Width != 0 {
-		n := math.Floor((x - b.Origin) / b.Width)
-		low, high = b.Origin+n*b.Width, b.Origin+(n+1)*b.Width
+		low, high = b.steps.around(x, below)
 	} else {
-		n := sort.Search(len(b.Cuts), func(i int) bool { return b.Cuts[i] > x })
+		n := sort.Search(len(b.Cuts), func(i int) bool { return below(b.Cuts[i]) })
 		if n > 0 {
 			low = b.Cuts[n-1]
 		}
@@ -204,12 +206,15 @@ func numeral(x float64) string {
 
 // clamp brings values below the bottom, or above the top, to it.
 func (b bands) clamp(values arrow.Array, i int, text string) (string, bool) {
-	x, ok := number(values, i)
+	x, ok := decimalNumber(values, i)
+	if !ok || math.IsNaN(x) {
+		return text, true
+	}
+	below := belowOf(values, x, text)
 	switch {
-	case !ok:
-	case b.Bottom != nil && x < *b.Bottom:
+	case b.Bottom != nil && below(*b.Bottom):
 		return numeral(*b.Bottom), true
-	case b.Top != nil && x > *b.Top:
+	case b.Top != nil && !below(*b.Top):
 		return numeral(*b.Top), true
 	}
 	return text, true

@@ -272,3 +272,39 @@ func TestSinkIsAbortedOnError(t *testing.T) {
 	_, err = chain.Run(context.Background(), source, sink, Options{})
 	require.ErrorContains(t, err, "internal error: bug")
 }
+
+// Floating-point numbers are the decimals that they are written as, in both sizes: bands of a tenth are those that a person expects.
+func TestBandsOfFloatingPoint(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	for _, typ := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float32} {
+		var rows, want []string
+		for i := -20; i < 200; i++ {
+			rows = append(rows, fmt.Sprintf(`{"x":%d.%d}`, i/10, i%10))
+			if i < 0 {
+				rows[len(rows)-1] = fmt.Sprintf(`{"x":-%d.%d}`, -i/10, -i%10)
+			}
+			name := func(i int) string { return numeral(float64(i) / 10) }
+			want = append(want, "["+name(i)+","+name(i+1)+")")
+		}
+		source := typed(t, mem, []arrow.Field{{Name: "x", Type: typ}}, "["+strings.Join(rows, ",")+"]")
+		out, _, err := table(t, mem, source, Options{}, Recode{Config: schemas.Recode{Name: "b", From: "x", Width: 0.1}}, Select{Config: schemas.Select{Columns: []string{"b"}}})
+		require.NoError(t, err)
+		require.Equal(t, want, out[1:], typ)
+		out, _, err = table(t, mem, source, Options{}, Select{Config: schemas.Select{Rows: []schemas.Condition{{Column: "x", Min: new("0.3"), Max: new("0.7")}}}})
+		require.NoError(t, err)
+		require.Len(t, out, 6, "0.3 to 0.7 of %s", typ)
+	}
+}
+
+// Values that are no numbers beside bands are told, and a column without any number is no column to band.
+func TestBandsOfText(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	t.Cleanup(func() { mem.AssertSize(t, 0) })
+	age := Recode{Config: schemas.Recode{Name: "A", Width: 5, Replace: true}}
+	_, report, err := table(t, mem, lines(t, mem, 2, "A", "17", "85+", "85+", "NA", "_", "20"), Options{}, age, Frequency{Key: key("A"), Shared: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{`recode A: 3 rows have values of "A" that are no numbers (such as "85+", "NA"): they stay as they are, beside the bands; say what they mean by missing_codes, or by a map`}, report.Warnings)
+	_, _, err = table(t, mem, lines(t, mem, 2, "A", "young", "old"), Options{}, age, Frequency{Key: key("A"), Shared: true})
+	require.ErrorContains(t, err, `recode A: no row has a number in the column of text "A" (its values are such as "old", "young")`)
+}

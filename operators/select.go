@@ -118,7 +118,7 @@ func numberRange(c schemas.Condition, t arrow.DataType) (func(values arrow.Array
 		return 0
 	}
 	return func(values arrow.Array, i int) bool {
-		x, ok := number(values, i)
+		x, ok := decimalNumber(values, i)
 		if !ok && !exact || x != x {
 			return false
 		}

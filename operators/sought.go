@@ -168,15 +168,24 @@ func nearestValues(value string, known []string) []string {
 
 // checkFound asks the steps of a scan for values that no row had, and the selections for rows. Each is asked once.
 func (r *run) checkFound(s *scan) error {
-	if r.o.AllowEmpty || r.rows == 0 {
-		return nil
-	}
 	for i := range r.chain.steps {
 		st := &r.chain.steps[i]
 		if !s.apply[i] || r.asked[i] || st.fitted() {
 			continue
 		}
 		r.asked[i] = true
+		if remarker, ok := st.plan.Apply.(Remarker); ok {
+			warning, err := remarker.Remark()
+			if err != nil {
+				return err
+			}
+			if warning != "" {
+				r.env.Warn(warning)
+			}
+		}
+		if r.o.AllowEmpty || r.rows == 0 {
+			continue
+		}
 		if seeker, ok := st.plan.Apply.(Seeker); ok {
 			if err := seeker.Unfound(); err != nil {
 				return err

@@ -17,6 +17,7 @@ type Plan struct {
 	Added    []MadeColumn      // columns of the output with a name that the input does not have
 	Replaced []MadeColumn      // columns of the output in place of those of the same name that the input has
 	Filters  bool              // rows leave the output
+	Warnings []string          // what is often not meant
 	Missing  error             // why the inputs could not be looked at; then the fields above are empty
 }
 
@@ -38,7 +39,7 @@ func Validate(ctx context.Context, spec *schemas.Spec, options Options) (*Plan, 
 	case err == nil:
 		return validateOpen(ctx, spec, options)
 	}
-	return &Plan{Missing: err}, nil
+	return &Plan{Missing: err, Warnings: spec.Warnings()}, nil
 }
 
 func validateOpen(ctx context.Context, spec *schemas.Spec, options Options) (*Plan, error) {
@@ -47,7 +48,7 @@ func validateOpen(ctx context.Context, spec *schemas.Spec, options Options) (*Pl
 		return nil, err
 	}
 	defer j.source.Close()
-	p := &Plan{Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Stages: j.chain.Stages(), Filters: j.chain.Filters()}
+	p := &Plan{Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Stages: j.chain.Stages(), Filters: j.chain.Filters(), Warnings: spec.Warnings()}
 	if j.outputs.stdout {
 		p.Outputs = []string{"-"}
 	}

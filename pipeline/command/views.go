@@ -13,6 +13,7 @@ func planText(p *pipeline.Plan) string {
 	var b strings.Builder
 	if p.Missing != nil {
 		fmt.Fprintf(&b, "The spec is valid. Its columns were not looked at: %v.\n", p.Missing)
+		b.WriteString(warningText(p.Warnings))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "The spec is valid.\n\n")
@@ -42,6 +43,16 @@ func planText(p *pipeline.Plan) string {
 			o = "standard output"
 		}
 		fmt.Fprintf(&b, "%s%s\n", name, printable(o))
+	}
+	b.WriteString(warningText(p.Warnings))
+	return b.String()
+}
+
+// warningText lists warnings, wrapped.
+func warningText(list []string) string {
+	var b strings.Builder
+	for _, w := range list {
+		fmt.Fprintf(&b, "\nwarning  %s\n", strings.TrimLeft(wrap(printable(w), 9), " "))
 	}
 	return b.String()
 }

@@ -1,0 +1,31 @@
+package schemas
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWarnings(t *testing.T) {
+	s, err := Decode("s.yaml", []byte(`version: 1
+source: {path: a.csv}
+key: {variables: [AGE, SEX]}
+operators:
+  - recode: {REGION: {map: {a: b}, replace: true}}
+  - suda: {}
+  - sap: {cells: [SEX], known: 1}
+  - recode:
+      AGE: {width: 5, replace: true}
+      SEX2: {from: SEX, map: {m: x}, other: y}
+      JOB: {truncate: 2, replace: true}
+      HIDDEN: {from: AGE, width: 5, keep: false}
+sink: {path: b.csv}
+`))
+	require.NoError(t, err)
+	list := s.Warnings()
+	require.Len(t, list, 3)
+	assert.Contains(t, list[0], "recode REGION has a map without other")
+	assert.Contains(t, list[1], "recode AGE comes after suda, which saw AGE as it was")
+	assert.Contains(t, list[2], "recode SEX2 comes after suda and sap, which saw SEX as it was")
+}
