@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/perturb"
 )
 
 // sort brings the rows into order, each total before its parts: the rows of margins, which are in order, are merged two and two.
@@ -103,7 +105,7 @@ func (f *tabulated) Tables(mem memory.Allocator) arrow.Record {
 		b.Release()
 	}
 	name := "count"
-	if f.bound.Config.Perturb != nil {
+	if f.bound.kernel.Name() != perturb.None().Name() {
 		name = "value"
 	}
 	b := array.NewInt64Builder(mem)

@@ -108,3 +108,34 @@ func TestReportNamesTables(t *testing.T) {
 	require.NotContains(t, r.out, "riskiest records")
 	require.Contains(t, r.out, "riskiest tables  people  SAP(1)\n    north               3  0.3333\n    south               3  0.3333\n")
 }
+
+// What tabulate prints runs, and sees the margins and totals that were published.
+func TestTabulatePrintsTheCheck(t *testing.T) {
+	folder(t)
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"margins":      {[]string{"--cells", "region,sex,job", "--margins", "--scheme", "random", "--base", "3"}, "--by region --cells sex,job --total same --margins all --scheme random --base 3 --published table.csv"},
+		"one variable": {[]string{"--cells", "sex", "--margins"}, "--cells sex --total same"},
+		"matrix":       {[]string{"--cells", "region,sex", "--scheme", "matrix", "--matrix", "0:1; 0:0.5,2:0.5"}, "--scheme matrix --matrix '0:1;0:0.5,2:0.5' --published table.csv"},
+		"selected":     {[]string{"--cells", "region,sex", "--select", "age=30..", "--missing", "drop", "--missing-codes", "x"}, "--by region --cells sex --missing-codes x --missing drop --select age=30.."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := microrisk(t, append([]string{"tabulate", "people.csv", "--out", "table.csv"}, c.args...)...)
+			require.Equal(t, ExitDone, r.status, r.err)
+			_, line, found := strings.Cut(r.out, "    microrisk ")
+			require.True(t, found, r.out)
+			line = strings.TrimSpace(line)
+			require.Contains(t, line, c.want)
+			words := strings.Fields(strings.ReplaceAll(line, "'", ""))
+			r = microrisk(t, append(words, "--known", "1", "--out", "checked.csv")...)
+			require.Equal(t, ExitDone, r.status, r.err)
+		})
+	}
+	r := microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "sex,job", "--impossible", "sex=m,job=nurse", "--sap-threshold", "0.9", "--margins", "sex", "--print-spec")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "margins: [[sex]]")
+	require.Contains(t, r.out, "threshold: 0.9")
+	require.Contains(t, r.out, "impossible:")
+}

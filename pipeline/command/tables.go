@@ -1,7 +1,10 @@
 package command
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,12 +14,13 @@ import (
 // perturbationFlags say how counts are published.
 func perturbationFlags(category string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "scheme", Category: category, Usage: "how counts are perturbed: none, conventional, random, barnard or small (default: none)"},
+		&cli.StringFlag{Name: "scheme", Category: category, Usage: "how counts are perturbed: none, conventional, random, barnard, small or matrix (default: none)"},
 		&cli.StringFlag{Name: "base", Category: category, Usage: "base of rounding (conventional, random, small)"},
 		&cli.StringFlag{Name: "tie", Category: category, Usage: "what the middle of two multiples of an even base becomes: up, down or even"},
 		&cli.StringFlag{Name: "probability", Category: category, Usage: "random: of the nearest multiple (default: unbiased); barnard: that a count stays"},
 		&cli.StringFlag{Name: "last", Category: category, Usage: "small: counts from 1 to `N` become --value"},
 		&cli.StringFlag{Name: "value", Category: category, Usage: "small: what small counts become"},
+		&cli.StringFlag{Name: "matrix", Category: category, Usage: "matrix: what the counts 0, 1, 2, ... become, `COUNT:PROBABILITY,...` each, separated by semicolons, such as '0:1; 0:0.5,2:0.5'; the last is that of all larger counts"},
 		&cli.StringFlag{Name: "secret", Category: category, Usage: "`FILE` with the secret by which cells are perturbed, the same wherever it is used"},
 	}
 }
@@ -48,7 +52,30 @@ func perturbationOf(ctx *cli.Context) (p schemas.Perturbation, err error) {
 		}
 		p.Probability = &v
 	}
-	return p, nil
+	p.Matrix, err = matrixOf(ctx.String("matrix"))
+	return p, err
+}
+
+// matrixOf reads the rows of a matrix of probabilities; nil for none.
+func matrixOf(text string) ([][]schemas.Outcome, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var matrix [][]schemas.Outcome
+	for line := range strings.SplitSeq(text, ";") {
+		row := []schemas.Outcome{}
+		for part := range strings.SplitSeq(line, ",") {
+			count, probability, ok := strings.Cut(strings.TrimSpace(part), ":")
+			n, err1 := strconv.ParseInt(strings.TrimSpace(count), 10, 64)
+			v, err2 := strconv.ParseFloat(strings.TrimSpace(probability), 64)
+			if !ok || err1 != nil || err2 != nil || n < 0 {
+				return nil, usage("--matrix: %q is no COUNT:PROBABILITY; write such as '0:1; 0:0.5,2:0.5'", strings.TrimSpace(part))
+			}
+			row = append(row, schemas.Outcome{Count: n, Probability: v})
+		}
+		matrix = append(matrix, row)
+	}
+	return matrix, nil
 }
 
 // sapFlags are those of attribution risk.
@@ -58,6 +85,9 @@ func sapFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "cells", Category: "SAP", Usage: "`VARIABLES` of the released tables, separated by commas"},
 		&cli.StringSliceFlag{Name: "known", Category: "SAP", Usage: "numbers of people known, separated by commas (default: 1,2,5,10)"},
 		&cli.StringFlag{Name: "total", Category: "SAP", Usage: "how each table's total is published: same, exact or none (default: none)"},
+		&cli.StringSliceFlag{Name: "margins", Category: "SAP", Usage: "`VARIABLES` of a margin that is released too, separated by commas; may be repeated; all for all of them, as tabulate --margins writes"},
+		&cli.StringSliceFlag{Name: "impossible", Category: "SAP", Usage: "a combination of categories that cannot occur, `VAR=VALUE,VAR=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "sap-threshold", Category: "SAP", Usage: "find for each table how many people must be known for a SAP of `P` (default: 0.5)"},
 		&cli.StringFlag{Name: "published", Category: "SAP", Usage: "`FILE` with the counts that were really published"},
 		&cli.StringFlag{Name: "tables", Category: "SAP", Usage: "write one row a table to `FILE`"},
 	}, perturbationFlags("SAP")...)
@@ -80,6 +110,9 @@ func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
 	if len(s.Cells) == 0 {
 		return nil, usage("name the variables of the released tables: --cells SEX,HEALTH")
 	}
+	if err := sapReleaseOf(ctx, s); err != nil {
+		return nil, err
+	}
 	known, err := words("known", ctx.StringSlice("known"))
 	if err != nil {
 		return nil, err
@@ -95,6 +128,59 @@ func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
 		s.Known = append(s.Known, n)
 	}
 	return s, nil
+}
+
+// sapReleaseOf reads the flags of margins, impossible combinations and the threshold.
+func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
+	for _, text := range ctx.StringSlice("margins") {
+		margin, err := words("margins", []string{text})
+		if err != nil {
+			return err
+		}
+		if len(margin) == 1 && margin[0] == "all" {
+			s.Release.Margins = append(s.Release.Margins, allMargins(s.Cells)...)
+			continue
+		}
+		s.Release.Margins = append(s.Release.Margins, margin)
+	}
+	for _, text := range ctx.StringSlice("impossible") {
+		parts, err := words("impossible", []string{text})
+		if err != nil {
+			return err
+		}
+		combination := map[string]string{}
+		for _, part := range parts {
+			name, value, ok := strings.Cut(part, "=")
+			if !ok || name == "" {
+				return usage("--impossible %q is no combination; write such as SEX=m,HEALTH=pregnant", text)
+			}
+			combination[name] = value
+		}
+		s.Impossible = append(s.Impossible, combination)
+	}
+	if text := ctx.String("sap-threshold"); text != "" {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return usage("--sap-threshold is %q; it must be a number above 0 and at most 1", text)
+		}
+		s.Threshold = &v
+	}
+	return nil
+}
+
+// allMargins are those over some but not all of the variables, and not over none.
+func allMargins(cells []schemas.KeyVariable) [][]string {
+	var margins [][]string
+	for set := 1; set < 1<<min(len(cells), 16)-1; set++ {
+		var names []string
+		for v, c := range cells {
+			if set>>v&1 != 0 {
+				names = append(names, c.Name)
+			}
+		}
+		margins = append(margins, names)
+	}
+	return margins
 }
 
 // variablesOf are the variables that a flag lists, with the missing codes of --missing-codes.
@@ -188,6 +274,122 @@ func tabulatedRows(m *schemas.TabulateSummary) [][]cell {
 	return [][]cell{{left("records in the table"), right(count(m.Records))}, {left("rows of the table"), right(count(m.Rows)), left(with)}}
 }
 
+// checkText is the command that tells what a table teaches, table by table of its first variable, if it has another.
+func checkText(spec *schemas.Spec, t *schemas.Tabulate) string {
+	if len(spec.Source.Path) == 0 || spec.Source.Path[0] == "-" || len(spec.Operators) > 1 && spec.Operators[0].Select == nil {
+		return "" // what the table was made of cannot be said by flags
+	}
+	names := make([]string, len(t.Cells))
+	for v, c := range t.Cells {
+		names[v] = csvWord(c.Name)
+	}
+	args := slices.Concat([]string{"microrisk", "assess"}, spec.Source.Path, []string{"--measures", "sap"})
+	if len(names) > 1 {
+		args = append(args, "--by", names[0])
+		names = names[1:]
+	}
+	args = append(args, "--cells", strings.Join(names, ","))
+	if codes := t.Cells[0].MissingCodes; codes != nil {
+		for _, code := range codes {
+			args = append(args, "--missing-codes", csvWord(code))
+		}
+	}
+	if t.Missing != "" {
+		args = append(args, "--missing", t.Missing)
+	}
+	args = append(args, conditionFlags(spec)...)
+	if t.Margins {
+		if args = append(args, "--total", "same"); len(names) > 1 {
+			args = append(args, "--margins", "all")
+		}
+	}
+	if p := t.Perturb; p != nil {
+		args = append(args, perturbationArgs(p, t.Path)...)
+	}
+	for i, a := range args {
+		args[i] = shellWord(a)
+	}
+	return "\n  what it teaches about people, in each table of its first variable:\n    " + strings.Join(args, " ") + "\n"
+}
+
+// perturbationArgs are the flags of a perturbation. Without a secret the noise is known from the file alone.
+func perturbationArgs(p *schemas.Perturbation, path string) []string {
+	var args []string
+	add := func(flag, value string) {
+		if value != "" && value != "0" {
+			args = append(args, "--"+flag, value)
+		}
+	}
+	add("scheme", p.Scheme)
+	add("base", strconv.FormatInt(p.Base, 10))
+	add("tie", p.Tie)
+	if p.Probability != nil {
+		add("probability", strconv.FormatFloat(*p.Probability, 'g', -1, 64))
+	}
+	if p.Last != 0 {
+		args = append(args, "--last", strconv.FormatInt(p.Last, 10), "--value", strconv.FormatInt(p.Value, 10))
+	}
+	var rows []string
+	for _, row := range p.Matrix {
+		var parts []string
+		for _, o := range row {
+			parts = append(parts, fmt.Sprintf("%d:%s", o.Count, strconv.FormatFloat(o.Probability, 'g', -1, 64)))
+		}
+		rows = append(rows, strings.Join(parts, ","))
+	}
+	add("matrix", strings.Join(rows, ";"))
+	add("secret", p.Secret)
+	if p.Secret == "" && p.Random() {
+		add("published", path)
+	}
+	return args
+}
+
+// conditionFlags are the conditions of a spec's selections as flags.
+func conditionFlags(spec *schemas.Spec) []string {
+	var args []string
+	for _, o := range spec.Operators {
+		if o.Select == nil {
+			continue
+		}
+		for _, c := range o.Select.Rows {
+			value := ""
+			if c.Values != nil {
+				list := make([]string, len(c.Values))
+				for i, v := range c.Values {
+					list[i] = csvWord(v)
+				}
+				value = strings.Join(list, ",")
+			} else {
+				if c.Min != nil {
+					value = *c.Min
+				}
+				if value += ".."; c.Max != nil {
+					value += *c.Max
+				}
+			}
+			args = append(args, "--select", c.Column+"="+value)
+		}
+	}
+	return args
+}
+
+// csvWord quotes a word of a list separated by commas where it must.
+func csvWord(word string) string {
+	if strings.ContainsAny(word, ",\"\r\n") {
+		return `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
+	}
+	return word
+}
+
+// shellWord quotes a word of a command line where it must.
+func shellWord(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,=:@%+-") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
 	text := ""
 	for _, o := range spec.Operators {
@@ -195,7 +397,7 @@ func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
 			continue
 		}
 		if m, ok := s.Operators[o.Tabulate.ColumnPrefix()].(*schemas.TabulateSummary); ok {
-			text += "\n" + table("  ", tabulatedRows(m)) + line("  scheme      ", m.Scheme) + line("  written to  ", o.Tabulate.Path)
+			text += "\n" + table("  ", tabulatedRows(m)) + line("  scheme      ", m.Scheme) + line("  written to  ", o.Tabulate.Path) + checkText(spec, o.Tabulate)
 		}
 	}
 	return text
