@@ -131,6 +131,16 @@ func (b *binder) resolve(name string) (int, error) {
 }
 
 func (b *binder) add(plan *Plan) error {
+	if err := plan.check(); err != nil {
+		return plan.named(err)
+	}
+	if err := b.bind(plan); err != nil {
+		return plan.named(err)
+	}
+	return nil
+}
+
+func (b *binder) bind(plan *Plan) error {
 	s := step{plan: plan}
 	ready := b.filter
 	if plan.Fit == nil && !plan.Filters {
@@ -157,12 +167,18 @@ func (b *binder) add(plan *Plan) error {
 			if err != nil {
 				return err
 			}
+			if t := b.chain.columns[c].field.Type; !HasEquality(t) {
+				return fmt.Errorf("%q is of type %s, which cannot be a key variable of a table", key.Name, t)
+			}
 			t.keys = append(t.keys, c)
 		}
 		for _, sum := range request.Sums {
 			c, err := use(sum.Name)
 			if err != nil {
 				return err
+			}
+			if t := b.chain.columns[c].field.Type; !isNumber(valueType(t)) {
+				return fmt.Errorf("%q is of type %s: only numbers can be added up", sum.Name, t)
 			}
 			t.sums = append(t.sums, c)
 		}
@@ -179,6 +195,9 @@ func (b *binder) add(plan *Plan) error {
 		b.chain.filters = b.chain.filters || !plan.KeepRows
 	}
 	for _, name := range plan.Drops {
+		if !slices.ContainsFunc(b.chain.columns, func(c column) bool { return c.field.Name == name }) {
+			return fmt.Errorf("there is no column %q to leave out", name)
+		}
 		b.chain.output = slices.DeleteFunc(b.chain.output, func(id int) bool { return b.chain.columns[id].field.Name == name })
 	}
 	for nth, a := range plan.Adds {

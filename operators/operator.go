@@ -80,6 +80,10 @@ type Rows struct {
 	Count [][]int64    // Count[t][r]: records in that class, if Plan.Counts asks for it; undefined for class -1
 }
 
+// A Releaser is what a Fitted may also be: it holds memory of Env.Allocator. Release is called once, at the end of the run that fitted it,
+// however that ends.
+type Releaser interface{ Release() }
+
 // Ranked is what a Fitted may also be: it ranks the classes of its first table by their risk, for Report.Rankings.
 type Ranked interface {
 	RankedBy() string // the column with the score

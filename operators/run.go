@@ -101,6 +101,7 @@ func (c *Chain) Run(ctx context.Context, source Source, sink Sink, o Options) (*
 		return nil, err
 	}
 	defer r.store.Close()
+	defer r.release()
 	for n := 1; n <= c.stages; n++ {
 		if err := r.count(ctx, n); err != nil {
 			return nil, err
@@ -181,6 +182,9 @@ func (r *run) count(ctx context.Context, n int) error {
 		if r.fitted[i], err = st.plan.Fit(ctx, tables, r.env); err != nil {
 			return fmt.Errorf("%s: %w", st.plan.Name, err)
 		}
+		if r.fitted[i] == nil {
+			return fmt.Errorf("%s: Fit gave nothing, and no error", st.plan.Name)
+		}
 		if summary := r.fitted[i].Summary(); summary != nil {
 			o := OperatorReport{Name: st.plan.Name, Summary: summary}
 			if m, ok := r.fitted[i].(Modelled); ok {
@@ -194,6 +198,15 @@ func (r *run) count(ctx context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// release lets go of what fitted operators hold.
+func (r *run) release() {
+	for _, f := range r.fitted {
+		if held, ok := f.(Releaser); ok {
+			held.Release()
+		}
+	}
 }
 
 // write is the last scan.

@@ -229,14 +229,21 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 		}
 	}
 	columns, keep, err := fitted.Apply(ctx, w.mem, rows)
-	w.release = append(w.release, columns...)
+	for _, a := range columns {
+		if a != nil {
+			w.release = append(w.release, a)
+		}
+	}
+	if err == nil {
+		err = st.plan.fits(columns, keep, w.rows)
+	}
 	if err != nil {
+		if st.plan.Name != "" {
+			return fmt.Errorf("%s: %w", st.plan.Name, err)
+		}
 		return err
 	}
 	for k, a := range columns {
-		if a.Len() != w.rows {
-			return fmt.Errorf("column %q has %d values for %d rows", st.plan.Adds[k].Name, a.Len(), w.rows)
-		}
 		w.made[st.adds[k]] = a
 	}
 	if keep != nil {

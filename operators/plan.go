@@ -1,0 +1,64 @@
+package operators
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// named says which operator an error is about.
+func (p *Plan) named(err error) error {
+	if p == nil || p.Name == "" || strings.HasPrefix(err.Error(), p.Name+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.Name, err)
+}
+
+// check finds what is wrong with a plan in itself.
+func (p *Plan) check() error {
+	switch {
+	case p == nil:
+		return errors.New("an operator gave no plan, and no error")
+	case p.Fit == nil && p.Apply == nil:
+		return errors.New("the plan has neither Fit nor Apply")
+	case p.Fit == nil && len(p.Tables) > 0:
+		return errors.New("the plan asks for tables and has no Fit that takes them")
+	}
+	for i, a := range p.Adds {
+		switch {
+		case a.Name == "":
+			return fmt.Errorf("column %d that the plan adds has no name", i)
+		case a.Type == nil:
+			return fmt.Errorf("column %q that the plan adds has no type", a.Name)
+		}
+	}
+	return nil
+}
+
+// fits compares what Apply returned with what the plan promised.
+func (p *Plan) fits(columns []arrow.Array, keep *Bitmap, rows int) error {
+	if len(columns) != len(p.Adds) {
+		return fmt.Errorf("Apply returned %d columns, the plan adds %d", len(columns), len(p.Adds))
+	}
+	for k, a := range columns {
+		name, want := p.Adds[k].Name, p.Adds[k].Type
+		switch {
+		case a == nil:
+			return fmt.Errorf("Apply returned nothing for column %q", name)
+		case a.Len() != rows:
+			return fmt.Errorf("Apply returned %d values of column %q for %d rows", a.Len(), name, rows)
+		case !arrow.TypeEqual(a.DataType(), want) && !arrow.TypeEqual(a.DataType(), CodedType(want)):
+			return fmt.Errorf("Apply returned column %q as %s, the plan says %s", name, a.DataType(), want)
+		}
+	}
+	switch {
+	case keep == nil:
+	case !p.Filters:
+		return errors.New("Apply chose rows, and the plan does not say that it filters")
+	case keep.Len() != rows:
+		return fmt.Errorf("Apply chose among %d rows of %d", keep.Len(), rows)
+	}
+	return nil
+}
