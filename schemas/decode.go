@@ -126,7 +126,7 @@ func (d *decoder) mapping(n ast.Node, path, what string, fields []field) {
 				return
 			}
 		}
-		if reason, ok := planned[key]; ok && what == "an operator" {
+		if reason := Planned(key); reason != "" && what == "an operator" {
 			d.problemAt(at, reason)
 			return
 		}

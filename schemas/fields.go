@@ -2,17 +2,28 @@ package schemas
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
 
 // planned are operators that the spec's language has and this version does not run.
 var planned = map[string]string{
-	"tau":  "the operator tau is not part of this version; it runs " + operatorNames,
-	"pram": "the operator pram is not part of this version; it runs " + operatorNames,
+	"tau":  "the operator tau is not part of this version; it runs ",
+	"pram": "the operator pram is not part of this version; it runs ",
 }
 
-const operatorNames = "recode, select, suda, frequency, mc3, sap and tabulate"
+// operatorNames are those that there are.
+func operatorNames() string {
+	fields := operatorFields(&Operator{})
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	slices.Sort(names)
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
 
 func text(what string, to *string) func(*decoder, ast.Node, string) {
 	return func(d *decoder, n ast.Node, path string) { *to, _ = d.name(n, path, what) }
@@ -383,4 +394,9 @@ func sudaFields(s *Suda) []field {
 }
 
 // Planned tells that an operator is known by name and not run by this version; "" for all others.
-func Planned(operator string) string { return planned[operator] }
+func Planned(operator string) string {
+	if reason := planned[operator]; reason != "" {
+		return reason + operatorNames()
+	}
+	return ""
+}

@@ -103,6 +103,24 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 	return v.problems
 }
 
+// offering are the operators that have a figure.
+func offering(limit string, s *Spec) []string {
+	if limit == LimitSAP {
+		return []string{"sap"}
+	}
+	with := *s
+	if with.Sampling == nil {
+		with.Sampling = &Sampling{}
+	}
+	var names []string
+	for _, o := range []Operator{{Suda: &Suda{}}, {Frequency: &FrequencyOperator{}}, {MC3: &MC3{}}, {KAnonymity: &KAnonymity{}}, {LDiversity: &LDiversity{}}, {Individual: &Individual{}}} {
+		if slices.Contains(o.Measure().Figures(&with), limit) {
+			names = append(names, o.Name())
+		}
+	}
+	return names
+}
+
 // limits refuses limits of figures that the run would not have: a gate that is never closed is worse than none.
 func (v *validator) limits(s *Spec) {
 	has := map[string]bool{}
@@ -132,14 +150,12 @@ func (v *validator) limits(s *Spec) {
 			}
 			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
 		case len(s.Operators) > 0 && !has[name]:
-			of := "suda"
-			if name == LimitSAP {
-				of = "sap"
+			list := offering(name, s)
+			of, add := oneOfWords(list), list[0]
+			if len(list) > 1 {
+				add = "one of them"
 			}
-			if slices.Contains((&MC3{}).Figures(s), name) && !slices.Contains(figuresOfKey, name) {
-				of = "mc3"
-			}
-			v.add(path, "the limit %s is compared with a figure of %s; add %s to operators", name, of, of)
+			v.add(path, "the limit %s is compared with a figure of %s; add %s to operators", name, of, add)
 		case name == LimitMaxScore && s.Sink.Path == "":
 			v.add(path, "the limit %s is compared while records are written; add a sink", name)
 		}

@@ -115,15 +115,7 @@ func findFlag(app *cli.App, command *cli.Command, name string) (flag cli.Flag, g
 	if f := look(app.Flags); f != nil {
 		return f, true, nil
 	}
-	of := ""
-	if command != nil {
-		of = command.Name + " "
-	}
-	dashed := "--" + name
-	if n := schemas.Nearest(name, known); n != "" {
-		return nil, false, usage("there is no flag %s; did you mean --%s?", dashed, n)
-	}
-	return nil, false, usage("there is no flag %s; microrisk %s--help lists them", dashed, of)
+	return nil, false, unknownFlag(command, name, known)
 }
 
 func takesValue(f cli.Flag) bool {

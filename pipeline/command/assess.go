@@ -22,10 +22,16 @@ func keyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
 		&cli.StringSliceFlag{Name: "band", Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated"},
 		delimiterFlag(),
+		formatFlag(),
 	}
 }
 
 // delimiterFlag says what stands between the fields of CSV.
+// formatFlag is for files whose names do not tell what they are.
+func formatFlag() cli.Flag {
+	return &cli.StringFlag{Name: "format", Usage: "the inputs are `parquet`, arrow or csv, whatever their names (default: by their endings)"}
+}
+
 func delimiterFlag() cli.Flag {
 	return &cli.StringFlag{Name: "delimiter", Usage: "`CHARACTER` between the fields of CSV; tab for a tab (default: found)"}
 }
@@ -140,7 +146,7 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) err
 func (c *console) show(spec *schemas.Spec, outcome *pipeline.Outcome, batch bool) error {
 	data := spec.Sink.Path == "-" || spec.Summary == "-"
 	switch {
-	case c.quiet || data && batch && !c.Terminal:
+	case c.quiet || data && (c.logs == "json" || batch && !c.Terminal): // JSON logs are JSON throughout
 		return nil
 	case data:
 		_, _ = c.Err.Write([]byte(reportText(spec, outcome))) // standard output is for the data
@@ -198,7 +204,10 @@ func keySpec(ctx *cli.Context) (*schemas.Spec, error) {
 
 // keySpecOf is keySpec for these files.
 func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
-	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx)}}
+	if err := strayWords(ctx, files); err != nil {
+		return nil, err
+	}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
 	names, err := words("key", ctx.StringSlice("key"))
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ import (
 	"microrisk/engine/scratch"
 	"microrisk/engine/uniques"
 	"microrisk/pipeline"
+	"microrisk/schemas"
 )
 
 // Exit statuses.
@@ -86,6 +87,7 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 		defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, c.abandon) })()
 	}
 	app := c.app()
+	c.logs = logFormat(args) // before what is wrong with the flags is told
 	args, err := arrange(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)
@@ -101,10 +103,10 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 		return ExitDone
 	case errors.As(err, &limit):
 		for _, b := range limit.breaches {
-			c.fail(errors.New(b.String()))
+			c.fail(breachError(b))
 		}
 		return ExitLimit
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case ctx.Err() != nil: // whatever came of being stopped
 		c.fail(errors.New("interrupted"))
 		return ExitFailed
 	case errors.As(err, &long):
@@ -161,6 +163,8 @@ type console struct {
 	Streams
 	logs     string // text or json
 	quiet    bool
+	mute     bool // no warnings
+	flags    bool // flags describe the run, no spec
 	progress *progress
 	logger   *slog.Logger
 	reads    []pipeline.Reading // files that said what is to be done
@@ -173,14 +177,59 @@ func (c *console) verbose() bool { return os.Getenv("MICRORISK_TRACE") != "" }
 // fail writes an error, one line for each thing that is wrong.
 func (c *console) fail(err error) {
 	c.finish()
-	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimRight(line, "\n")
-		if c.logs == "json" {
-			slog.New(slog.NewJSONHandler(c.Err, nil)).Error(line)
-			continue
-		}
-		fmt.Fprintf(c.Err, "microrisk: %s\n", line)
+	if c.logs == "json" {
+		c.failJSON(err)
+		return
 	}
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(c.Err, "microrisk: %s\n", strings.TrimRight(line, "\n"))
+	}
+}
+
+// failJSON writes an error as JSON lines, with fields where it has any.
+func (c *console) failJSON(err error) {
+	log := slog.New(slog.NewJSONHandler(c.Err, nil))
+	var breach breachError
+	var spec *schemas.SpecError
+	switch {
+	case errors.As(err, &breach):
+		log.Error(err.Error(), "limit", breach.Limit, "operator", breach.Operator, "value", breach.Value, "allowed", breach.Allowed,
+			"records", breach.Records, "dropped", breach.Dropped)
+	case errors.As(err, &spec) && spec.Error() == err.Error():
+		for _, p := range spec.Problems {
+			if p.Line > 0 {
+				log.Error(p.Message, "file", spec.Name, "line", p.Line, "column", p.Column, "field", p.Path)
+			} else {
+				log.Error(p.Message, "field", p.Path)
+			}
+		}
+	default:
+		for line := range strings.Lines(err.Error()) {
+			log.Error(strings.TrimRight(line, "\n"))
+		}
+	}
+}
+
+// A breachError is a limit that was breached.
+type breachError pipeline.Breach
+
+func (b breachError) Error() string { return pipeline.Breach(b).String() }
+
+// logFormat is what a command line says of it, wherever in the line, and whether or not the rest is right.
+func logFormat(args []string) string {
+	for i, arg := range args {
+		name, value, valued := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case arg == "--":
+			return "text"
+		case name != "log-format" || !strings.HasPrefix(arg, "-"):
+		case valued:
+			return value
+		case i+1 < len(args):
+			return args[i+1]
+		}
+	}
+	return "text"
 }
 
 // finish takes the progress bar off the screen.
@@ -220,13 +269,21 @@ breached.`,
 		Before:                    c.before,
 		Action: func(ctx *cli.Context) error {
 			if ctx.Args().Present() {
-				return usage("there is no command %q; the commands are assess, run, validate, inspect, explain, version", ctx.Args().First())
+				_, err := findCommand(ctx.App, ctx.Args().First())
+				return err
 			}
 			return cli.ShowAppHelp(ctx)
 		},
 		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.tabulate(), c.boundsCommand(), c.attackCommand(), c.linkCommand(), c.evaluateCommand(), c.count(), c.version()},
 	}
 	for _, command := range app.Commands {
+		if command.Name != "run" && command.Name != "validate" {
+			action := command.Action
+			command.Action = func(ctx *cli.Context) error {
+				c.flags = true
+				return ofFlags(action(ctx))
+			}
+		}
 		command.OnUsageError = app.OnUsageError
 		command.HideHelpCommand = true
 		command.CustomHelpTemplate = commandHelp
@@ -252,7 +309,7 @@ var badValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(\S+): (?:par
 // before reads the flags that all commands have.
 func (c *console) before(ctx *cli.Context) error {
 	c.logs = ctx.String("log-format")
-	c.quiet = ctx.Bool("quiet")
+	c.quiet, c.mute = ctx.Bool("quiet"), ctx.Bool("no-warnings")
 	if c.logs != "text" && c.logs != "json" {
 		bad := c.logs
 		c.logs = "text"
@@ -289,7 +346,8 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "temp-dir", Usage: "`FOLDER` for tables that do not fit in the memory, and for what is read from standard input and does not fit in a quarter of it (default: the system's)"},
 		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
 		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
-		&cli.BoolFlag{Name: "quiet", Usage: "write errors only: no progress, no warnings, no table"},
+		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no log lines and no table; warnings and errors stay"},
+		&cli.BoolFlag{Name: "no-warnings", Usage: "drop warnings from the log; the summary document has them all the same"},
 		&cli.BoolFlag{Name: "insecure-secret", Usage: "take a secret that others than its owner can read"},
 		&cli.BoolFlag{Name: "record-host", Usage: "name this machine in the summary document"},
 		&cli.BoolFlag{Name: "verify", Usage: "decode every page of every column before any work"},

@@ -87,6 +87,11 @@ func TestAssessDefaults(t *testing.T) {
 	require.Contains(t, r.out, "needs the sampling fraction")
 
 	r = microrisk(t, "assess", "people.csv", "--key", key, "--quiet")
+	require.Equal(t, ExitDone, r.status)
+	require.Empty(t, r.out)
+	require.Equal(t, 1, strings.Count(r.err, "\n"), "warnings stay: %s", r.err)
+	require.Contains(t, r.err, "give --fraction, --population-size or --weight")
+	r = microrisk(t, "assess", "people.csv", "--key", key, "--quiet", "--no-warnings")
 	require.Equal(t, result{status: ExitDone}, r)
 }
 
@@ -426,4 +431,53 @@ func TestHelp(t *testing.T) {
 	}
 	require.Contains(t, microrisk(t, "version").out, "microrisk ")
 	require.Equal(t, microrisk(t, "version"), microrisk(t, "--version"))
+}
+
+// Messages speak of flags to who typed flags, and say what was probably meant.
+func TestHints(t *testing.T) {
+	folder(t)
+	require.NoError(t, os.WriteFile("bare", []byte("a,b\n1,2\n"), 0o666))
+	for want, args := range map[string][]string{
+		"there is no flag --output; did you mean --out?":                                            {"assess", "people.csv", "--key", "age", "--output", "x.csv"},
+		"there is no flag --population; did you mean --population-size?":                            {"assess", "people.csv", "--key", "age", "--population", "100"},
+		"for the column of sampling weights say --weight id":                                        {"assess", "people.csv", "--key", "age", "--weights", "id"},
+		"there is no file sex, region; key variables are separated by commas: --key age,sex,region": {"assess", "people.csv", "--key", "age", "sex", "region"},
+		"run takes a spec, and people.csv is data: microrisk assess people.csv":                     {"run", "people.csv"},
+		"or say --format parquet, arrow or csv":                                                     {"assess", "bare", "--key", "a", "--out", "x.csv"},
+		"mc3 needs the size of the population: add --fraction, --population-size or --weight":       {"assess", "people.csv", "--key", "age", "--measures", "mc3"},
+		"a figure of kanonymity; add kanonymity to --measures":                                      {"assess", "people.csv", "--key", "age", "--limit", "kanonymity_violations=0"},
+		"allow it with --allow-empty":                                                               {"assess", "people.csv", "--key", "age", "--select", "sex=male"},
+		`there is no command "asses"; did you mean assess?`:                                         {"asses"},
+	} {
+		r := microrisk(t, args...)
+		require.Equal(t, ExitWrong, r.status, r.err)
+		require.Contains(t, r.err, want)
+	}
+	r := microrisk(t, "assess", "bare", "--key", "a", "--format", "csv", "--out", "x.csv", "--quiet")
+	require.Equal(t, ExitDone, r.status, r.err)
+}
+
+// JSON logs are JSON throughout, with fields.
+func TestJSONLogs(t *testing.T) {
+	folder(t)
+	lines := func(args ...string) (list []map[string]any) {
+		r := microrisk(t, append(args, "--log-format", "json")...)
+		for line := range strings.Lines(r.err) {
+			var m map[string]any
+			require.NoError(t, json.Unmarshal([]byte(line), &m), line)
+			list = append(list, m)
+		}
+		require.NotEmpty(t, list)
+		return list
+	}
+	last := func(list []map[string]any) map[string]any { return list[len(list)-1] }
+	m := last(lines("assess", "people.csv", "--key", key, "--limit", "sample_uniques=0", "--out", "-"))
+	require.Equal(t, "sample_uniques", m["limit"])
+	require.EqualValues(t, 0, m["allowed"])
+	require.Greater(t, m["value"], 0.0)
+	require.NoError(t, os.WriteFile("bad.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators: [sdua]\nsink: {path: x.csv}\n"), 0o666))
+	m = last(lines("run", "bad.yaml"))
+	require.Equal(t, "bad.yaml", m["file"])
+	require.EqualValues(t, 4, m["line"])
+	require.Contains(t, last(lines("assess", "people.csv", "--kye", "age"))["msg"], "did you mean --key?")
 }

@@ -59,6 +59,9 @@ func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, erro
 		return nil, nil, usage("%s takes one spec, not %d: microrisk %s SPEC.yaml", ctx.Command.Name, n, ctx.Command.Name)
 	}
 	name := ctx.Args().First()
+	if err := specOrData(ctx.Command.Name, name); err != nil {
+		return nil, nil, err
+	}
 	text, err := readNamed("spec", name)
 	if err != nil {
 		return nil, nil, err

@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,6 +44,9 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}, {"sap", flagNames(sapFlags())},
 		{"kanonymity", []string{"anonymity", "combinations"}}, {"ldiversity", []string{"sensitive", "diversity", "diversity-factor"}}, {"individual", []string{"household", "risk-estimator"}}} {
 		for _, flag := range of.flags {
+			if w := ctx.String(flag); flag == "weights" && w != "" && !slices.Contains(schemas.ModelWeights, w) {
+				return nil, usage("--weights %s: these are the weights of models (%s, with mc3); for the column of sampling weights say --weight %s", w, strings.Join(schemas.ModelWeights, " or "), w)
+			}
 			if ctx.IsSet(flag) && !slices.Contains(measures, of.measure) {
 				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, of.measure, of.measure)
 			}

@@ -101,18 +101,34 @@ func seconds(d time.Duration) float64 {
 }
 
 // handler is where log lines go: plain ones on a terminal, structured ones elsewhere.
-func (c *console) handler() slog.Handler {
+func (c *console) handler() slog.Handler { return &flagHandler{c.lines(), c} }
+
+// A flagHandler words messages for who typed flags.
+type flagHandler struct {
+	slog.Handler
+	console *console
+}
+
+// Handle is a slog.Handler's.
+func (h *flagHandler) Handle(ctx context.Context, r slog.Record) error {
+	if h.console.flags {
+		r.Message = inFlags.Replace(r.Message)
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (c *console) lines() slog.Handler {
 	level := slog.LevelInfo
-	if c.quiet {
+	switch {
+	case c.mute:
 		level = slog.LevelError
+	case c.quiet || c.Terminal && c.logs != "json":
+		level = slog.LevelWarn
 	}
 	switch {
 	case c.logs == "json":
 		return slog.NewJSONHandler(c.Err, &slog.HandlerOptions{Level: level})
 	case c.Terminal:
-		if !c.quiet {
-			level = slog.LevelWarn
-		}
 		return &plainHandler{w: c.Err, level: level, before: c.finish}
 	}
 	return slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: level})

@@ -25,7 +25,7 @@ func TestSAPFlagsWrong(t *testing.T) {
 		"--value is -1; it must be at least 0":                                 append(sap, "--scheme", "small", "--last", "2", "--value", "-1", "--base", "1"),
 		"--last is 0; it must be at least 1":                                   append(sap, "--scheme", "small", "--last", "0", "--value", "0", "--base", "1"),
 		"base belongs to scheme conventional, random or small":                 append(sap, "--scheme", "barnard", "--probability", "0.5", "--base", "3"),
-		"the limit sap is compared with a figure of sap; add sap to operators": {"assess", "homes.csv", "--key", "sex", "--limit", "sap=0.1", "--out", "t.csv"},
+		"the limit sap is compared with a figure of sap; add sap to --measures": {"assess", "homes.csv", "--key", "sex", "--limit", "sap=0.1", "--out", "t.csv"},
 	} {
 		r := microrisk(t, args...)
 		require.Equal(t, ExitWrong, r.status, "%s: %s", want, r.err)

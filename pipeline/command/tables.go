@@ -221,6 +221,7 @@ same cell is published alike in all tables.`,
 			&cli.BoolFlag{Name: "margins", Usage: "all margins too"},
 			&cli.BoolFlag{Name: "empty", Usage: "cells of 0 too"},
 			delimiterFlag(),
+			formatFlag(),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (default: table.parquet in the current folder)"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
 		}, perturbationFlags("")...),
@@ -239,7 +240,7 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if len(files) == 0 {
 		return nil, usage("name a file to read: microrisk tabulate FILE ...")
 	}
-	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx)}}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
 	if err := prepareRows(ctx, spec); err != nil {
 		return nil, err
 	}
