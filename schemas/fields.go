@@ -202,8 +202,8 @@ func (d *decoder) operator(n ast.Node, path string) (o Operator) {
 		case "individual":
 			return Operator{Individual: &Individual{}}
 		default:
-			reason, known := planned[name]
-			if !known {
+			reason := Planned(name)
+			if reason == "" {
 				reason = fmt.Sprintf("%q is no operator that can stand alone; write suda, frequency, mc3, kanonymity or individual, or a mapping such as recode: {...}", name)
 			}
 			d.problemAt(path, reason)
