@@ -31,6 +31,12 @@ type reasoner interface{ WhyNot(column string) error }
 // A warner has something to say of the inputs.
 type warner interface{ Warnings() []string }
 
+// batchMemory is what one of the record batches that workers read at the same time may take.
+func (o Options) batchMemory() int64 {
+	const least = 32 << 20 // below it files that nobody made to do harm could not be read
+	return max(o.Memory/int64(max(o.Workers, 1)), min(o.Memory, least))
+}
+
 // open opens the inputs, with the columns that are in the names of their folders.
 func open(ctx context.Context, s schemas.Source, in *inputs, o Options) (source, error) {
 	src, err := openFiles(ctx, s, in, o)
@@ -51,11 +57,11 @@ func openFiles(ctx context.Context, s schemas.Source, in *inputs, o Options) (so
 			return nil, fmt.Errorf("standard input is not there to be read")
 		}
 		// A stream is read twice; what does not fit in a part of the memory is kept in a file meanwhile.
-		return arrowfile.NewStreamSource(ctx, interruptible{ctx, o.Stdin}, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir})
+		return arrowfile.NewStreamSource(ctx, interruptible{ctx, o.Stdin}, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir, Most: o.batchMemory()})
 	case in.kind == parquetKind:
 		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{Logger: o.Logger, Memory: o.Memory})
 	case in.kind == arrowKind:
-		return arrowfile.NewSource(ctx, in.paths)
+		return arrowfile.NewSource(ctx, in.paths, arrowfile.Options{Memory: o.batchMemory()})
 	case in.kind == csvKind:
 		options := csvfile.Options{Types: s.Types}
 		for _, r := range s.Delimiter {

@@ -71,6 +71,14 @@ func (t flatTable) int64(n int) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(t.b[at:])), nil
 }
 
+func (t flatTable) int16(n int) (int16, error) {
+	at, err := t.field(n, 2)
+	if at == 0 || err != nil {
+		return 0, err
+	}
+	return int16(binary.LittleEndian.Uint16(t.b[at:])), nil
+}
+
 func (t flatTable) uint8(n int) (uint8, error) {
 	at, err := t.field(n, 1)
 	if at == 0 || err != nil {
@@ -136,6 +144,11 @@ func (t flatTable) checkPairs(n int) error {
 
 // checkSchema checks a Schema table.
 func checkSchema(t flatTable) error {
+	if order, err := t.int16(0); err != nil {
+		return err
+	} else if order != 0 {
+		return errors.New("its numbers are big-endian: write it on another machine, or little-endian")
+	}
 	if err := t.tables(1, func(f flatTable) error { return checkField(f, 0) }); err != nil {
 		return err
 	}
@@ -184,40 +197,113 @@ func checkField(f flatTable, depth int) error {
 	return f.checkPairs(6)
 }
 
+// fieldIDs has the dictionaries of a field and of those within it.
+type fieldIDs struct {
+	id     int64
+	fields []fieldIDs
+}
+
+func (f fieldIDs) child(k int) fieldIDs {
+	if k < len(f.fields) {
+		return f.fields[k]
+	}
+	return fieldIDs{}
+}
+
+// schemaIDs are the dictionaries of the columns of a Schema table that was checked.
+func schemaIDs(t flatTable) (list []fieldIDs, err error) {
+	err = t.tables(1, func(f flatTable) error {
+		ids, err := idsOf(f)
+		list = append(list, ids)
+		return err
+	})
+	return list, err
+}
+
+func idsOf(f flatTable) (ids fieldIDs, err error) {
+	if dictionary, there, err := f.table(4); err != nil {
+		return ids, err
+	} else if there {
+		if ids.id, err = dictionary.int64(0); err != nil {
+			return ids, err
+		}
+	}
+	err = f.tables(5, func(c flatTable) error {
+		sub, err := idsOf(c)
+		ids.fields = append(ids.fields, sub)
+		return err
+	})
+	return ids, err
+}
+
 // A span is a buffer within a message's body.
 type span struct{ offset, size int64 }
 
-// checkRecordBatch checks a RecordBatch table whose body has the given length, and tells its number of rows and its buffers if
-// they are compressed.
-func checkRecordBatch(t flatTable, body int64) (rows int64, compressed []span, err error) {
-	rows, err = t.int64(0)
+// A recordBatch is what the metadata of a RecordBatch says.
+type recordBatch struct {
+	rows     int64
+	nodes    []node
+	buffers  []span
+	variadic []int64 // of each array of views: how many buffers its values lie in
+	codec    int8    // 0: LZ4 frames, 1: Zstandard, -1: not compressed
+	old      bool    // of a version before 5
+}
+
+// checkRecordBatch reads a RecordBatch table whose body has the given length.
+func checkRecordBatch(t flatTable, body int64) (*recordBatch, error) {
+	b := &recordBatch{codec: -1}
+	var err error
+	if b.rows, err = t.int64(0); err != nil {
+		return nil, err
+	}
+	if b.rows < 0 {
+		return nil, errMetadata
+	}
+	pairs := func(n int, add func(x, y int64) error) error {
+		first, length, err := t.vector(n, 16)
+		if err != nil {
+			return err
+		}
+		for i := range length {
+			at := first + 16*i
+			if err := add(int64(binary.LittleEndian.Uint64(t.b[at:])), int64(binary.LittleEndian.Uint64(t.b[at+8:]))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := pairs(1, func(length, nulls int64) error {
+		b.nodes = append(b.nodes, node{length, nulls})
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if err := pairs(2, func(offset, size int64) error {
+		if offset < 0 || size < 0 || offset > body || size > body-offset {
+			return errors.New("a buffer lies outside its message")
+		}
+		b.buffers = append(b.buffers, span{offset, size})
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	compression, compressed, err := t.table(3)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	if rows < 0 {
-		return 0, nil, errMetadata
+	if compressed {
+		codec, err := compression.uint8(0)
+		if err != nil {
+			return nil, err
+		}
+		b.codec = int8(codec & 0x7f)
 	}
-	if _, _, err := t.vector(1, 16); err != nil {
-		return 0, nil, err
-	}
-	first, length, err := t.vector(2, 16)
+	first, length, err := t.vector(4, 8)
 	if err != nil {
-		return 0, nil, err
-	}
-	_, compress, err := t.table(3)
-	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	for i := range length {
-		at := first + 16*i
-		offset, size := int64(binary.LittleEndian.Uint64(t.b[at:])), int64(binary.LittleEndian.Uint64(t.b[at+8:]))
-		if offset < 0 || size < 0 || offset > body || size > body-offset {
-			return 0, nil, errors.New("a buffer lies outside its message")
-		}
-		if compress {
-			compressed = append(compressed, span{offset, size})
-		}
+		b.variadic = append(b.variadic, int64(binary.LittleEndian.Uint64(t.b[first+8*i:])))
 	}
-	_, _, err = t.vector(4, 8)
-	return rows, compressed, err
+	return b, nil
 }

@@ -17,10 +17,21 @@ const (
 // A message is what the metadata of an IPC message says.
 type message struct {
 	kind uint8
-	rows int64 // of a record batch
 	body int64 // bytes
+	at   int64 // where the body starts
 
-	compressed []span // buffers of the body
+	ids   []fieldIDs   // of a schema
+	batch *recordBatch // of a record batch, or of a dictionary's values
+	id    int64        // of a dictionary
+	delta bool         // the dictionary grows by these values
+}
+
+// rows of a record batch.
+func (m message) rows() int64 {
+	if m.kind != recordBatchMessage {
+		return 0
+	}
+	return m.batch.rows
 }
 
 // readMessage checks a message's metadata. room is the number of bytes that its body may have.
@@ -50,17 +61,29 @@ func readMessage(metadata []byte, room int64) (m message, err error) {
 	}
 	switch m.kind {
 	case schemaMessage:
-		err = checkSchema(header)
+		if err = checkSchema(header); err == nil {
+			m.ids, err = schemaIDs(header)
+		}
 	case dictionaryMessage:
 		batch, there, err2 := header.table(1)
 		if err2 != nil || !there {
 			return m, errMetadata
 		}
-		_, m.compressed, err = checkRecordBatch(batch, m.body)
+		delta, err1 := header.uint8(2)
+		id, err2 := header.int64(0)
+		m.batch, err = checkRecordBatch(batch, m.body)
+		m.id, m.delta, err = id, delta != 0, errors.Join(err, err1, err2)
 	case recordBatchMessage:
-		m.rows, m.compressed, err = checkRecordBatch(header, m.body)
+		m.batch, err = checkRecordBatch(header, m.body)
 	default:
 		err = fmt.Errorf("a message is of the unknown kind %d", m.kind)
+	}
+	if m.batch != nil {
+		version, err := root.int16(0)
+		if err != nil {
+			return m, err
+		}
+		m.batch.old = version < 4
 	}
 	return m, err
 }
@@ -96,34 +119,12 @@ func messageAt(r io.ReaderAt, offset, size int64) (m message, next int64, err er
 	if err != nil {
 		return m, 0, fmt.Errorf("the message at byte %d: %w", offset, err)
 	}
-	body := offset + prefix + length
-	if err := checkCompressed(r, body, m.compressed); err != nil {
-		return m, 0, fmt.Errorf("the message at byte %d: %w", offset, err)
-	}
-	return m, body + m.body, nil
+	m.at = offset + prefix + length
+	return m, m.at + m.body, nil
 }
 
-// checkCompressed finds compressed buffers that would become larger than any compression makes possible: the library allocates
-// what they say before it decompresses them.
-func checkCompressed(r io.ReaderAt, body int64, buffers []span) error {
-	var head [8]byte
-	for _, s := range buffers {
-		if s.size < int64(len(head)) {
-			continue
-		}
-		if _, err := r.ReadAt(head[:], body+s.offset); err != nil {
-			return err
-		}
-		if n := int64(binary.LittleEndian.Uint64(head[:])); n < -1 || n > 1<<26 && n/s.size > 1<<16 {
-			return fmt.Errorf("a compressed buffer of %d bytes says that it has %d", s.size, n)
-		}
-	}
-	return nil
-}
-
-// scanFile checks the metadata of a file: its footer, and the messages that it names. It tells the number of rows of each record
-// batch.
-func scanFile(r io.ReaderAt, size int64) (rows []int64, err error) {
+// scanFile checks the metadata of a file: its footer, and the messages that it names.
+func scanFile(r io.ReaderAt, size int64) (*content, error) {
 	const magic = "ARROW1"
 	tail := make([]byte, 10)
 	if size < int64(len(tail)+8) {
@@ -138,6 +139,9 @@ func scanFile(r io.ReaderAt, size int64) (rows []int64, err error) {
 	}
 	if length <= 0 || length > size-18 {
 		return nil, fmt.Errorf("its footer would have %d bytes", length)
+	}
+	if length > largestMetadata {
+		return nil, fmt.Errorf("its footer has %d bytes, more than %d are not read", length, largestMetadata)
 	}
 	footer := make([]byte, length)
 	if _, err := r.ReadAt(footer, size-10-length); err != nil {
@@ -154,33 +158,61 @@ func scanFile(r io.ReaderAt, size int64) (rows []int64, err error) {
 	if err := errors.Join(checkSchema(schema), root.checkPairs(4)); err != nil {
 		return nil, err
 	}
-	if _, err := blocks(r, root, 2, dictionaryMessage, size); err != nil {
+	c := &content{in: r, size: size, dictionaries: map[int64]*dictionary{}}
+	if c.ids, err = schemaIDs(schema); err != nil {
 		return nil, err
 	}
-	return blocks(r, root, 3, recordBatchMessage, size)
-}
-
-// blocks checks the messages that a vector of the footer names.
-func blocks(r io.ReaderAt, root flatTable, field int, kind uint8, size int64) ([]int64, error) {
-	first, n, err := root.vector(field, 24)
+	version, err := root.int16(0)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]int64, n)
+	c.start = schemaStream(footer, schema.pos, version)
+	if err := c.blocks(root, 2, dictionaryMessage); err != nil {
+		return nil, err
+	}
+	return c, c.blocks(root, 3, recordBatchMessage)
+}
+
+// schemaStream is a stream of nothing but the schema that lies in a footer: a message around it. (The first message of a file is the
+// schema too, but some writers leave it out.)
+func schemaStream(footer []byte, schema int, version int16) []byte {
+	const table, around = 16, 32
+	m := make([]byte, around, around+len(footer)+8)
+	le := binary.LittleEndian
+	le.PutUint32(m, table)
+	for i, v := range []uint16{10, 12, 8, 10, 4} { // the size of this list and of the table, and where version, kind and header are in it
+		le.PutUint16(m[4+2*i:], v)
+	}
+	le.PutUint32(m[table:], table-4)
+	le.PutUint32(m[table+4:], uint32(around+schema-(table+4)))
+	le.PutUint16(m[table+8:], uint16(version))
+	m[table+10] = schemaMessage
+	m = append(m, footer...)
+	m = append(m, make([]byte, (8-len(m)%8)%8)...)
+	head := le.AppendUint32(le.AppendUint32(nil, 0xffffffff), uint32(len(m)))
+	return append(head, m...)
+}
+
+// blocks takes the messages that a vector of the footer names.
+func (c *content) blocks(root flatTable, field int, kind uint8) error {
+	first, n, err := root.vector(field, 24)
+	if err != nil {
+		return err
+	}
 	for i := range n {
 		at := root.b[first+24*i:]
 		offset, meta, body := int64(binary.LittleEndian.Uint64(at)), int64(int32(binary.LittleEndian.Uint32(at[8:]))), int64(binary.LittleEndian.Uint64(at[16:]))
-		if offset < 0 || meta < 8 || body < 0 || offset > size || meta > size-offset || body > size-offset-meta {
-			return nil, fmt.Errorf("block %d lies outside the file", i)
+		if offset < 0 || meta < 8 || body < 0 || offset > c.size || meta > c.size-offset || body > c.size-offset-meta {
+			return fmt.Errorf("block %d lies outside the file", i)
 		}
-		m, next, err := messageAt(r, offset, size)
+		m, next, err := messageAt(c.in, offset, c.size)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("block %d: %w", i, err)
+			return fmt.Errorf("block %d: %w", i, err)
 		case m.kind != kind || next-offset-m.body != meta || m.body != body:
-			return nil, fmt.Errorf("block %d: the footer does not match the message at byte %d", i, offset)
+			return fmt.Errorf("block %d: the footer does not match the message at byte %d", i, offset)
 		}
-		rows[i] = m.rows
+		c.take(m, offset)
 	}
-	return rows, nil
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -129,13 +130,15 @@ func (s *Sink) write(part int, item any) error {
 
 // Part is a Sink's.
 func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
-	return &partWriter{ctx, s, i}, nil
+	return &partWriter{ctx: ctx, sink: s, part: i}, nil
 }
 
 type partWriter struct {
 	ctx  context.Context
 	sink *Sink
 	part int
+	held []arrow.Record // that wait until they are enough
+	rows int64          // of them
 }
 
 func (p *partWriter) Write(rows arrow.Record, added []arrow.Array, keep *operators.Bitmap) error {
@@ -147,17 +150,76 @@ func (p *partWriter) Write(rows arrow.Record, added []arrow.Array, keep *operato
 		r.Release()
 		return nil
 	}
-	size := int64(0)
-	for _, c := range r.Columns() {
-		size += int64(c.Data().SizeInBytes())
+	p.held, p.rows = append(p.held, r), p.rows+r.NumRows()
+	if p.rows < mostRows {
+		return nil
 	}
-	if err := p.sink.order.Add(p.ctx, p.part, r, size); err != nil {
-		return err
+	return p.flush(false)
+}
+
+// flush hands over record batches of mostRows rows, so that they do not depend on how the rows came; at the end what is left too.
+func (p *partWriter) flush(end bool) error {
+	for p.rows >= mostRows || end && p.rows > 0 {
+		r, err := p.take(min(p.rows, mostRows))
+		if err != nil {
+			return err
+		}
+		size := int64(0)
+		for _, c := range r.Columns() {
+			size += int64(c.Data().SizeInBytes())
+		}
+		if err := p.sink.order.Add(p.ctx, p.part, r, size); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (p *partWriter) Close() error { return p.sink.order.Done(p.part) }
+// take makes one record of the first rows that wait. It is a copy: how large its buffers are depends on the rows alone.
+func (p *partWriter) take(rows int64) (arrow.Record, error) {
+	var pieces []arrow.Record
+	defer func() {
+		for _, r := range pieces {
+			r.Release()
+		}
+	}()
+	for left := rows; left > 0; {
+		r := p.held[0]
+		n := min(left, r.NumRows())
+		pieces = append(pieces, r.NewSlice(0, n))
+		if p.held = p.held[1:]; n < r.NumRows() {
+			p.held = append([]arrow.Record{r.NewSlice(n, r.NumRows())}, p.held...)
+		}
+		r.Release()
+		left -= n
+	}
+	p.rows -= rows
+	columns := make([]arrow.Array, 0, pieces[0].NumCols())
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	for i := range int(pieces[0].NumCols()) {
+		list := make([]arrow.Array, len(pieces))
+		for k, r := range pieces {
+			list[k] = r.Column(i)
+		}
+		c, err := array.Concatenate(list, memory.DefaultAllocator)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", pieces[0].ColumnName(i), err)
+		}
+		columns = append(columns, c)
+	}
+	return array.NewRecord(pieces[0].Schema(), columns, rows), nil
+}
+
+func (p *partWriter) Close() error {
+	if err := p.flush(true); err != nil {
+		return err
+	}
+	return p.sink.order.Done(p.part)
+}
 
 // Commit is a Sink's. Arrow IPC has no place for the metadata after the rows.
 func (s *Sink) Commit(context.Context, map[string]string) error {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -26,11 +25,24 @@ type Source struct {
 	whyNot map[string]error
 }
 
+// Options of a source. The zero value is good.
+type Options struct {
+	Memory int64 // bytes that what is read of all record batches at a time may take; 0: 1 GiB
+}
+
+// most is how many bytes the wanted columns of one record batch may take: a small file may claim any number.
+func (o Options) most() int64 {
+	if o.Memory <= 0 {
+		return 1 << 30
+	}
+	return max(o.Memory/2, 1<<20)
+}
+
 // NewSource opens Arrow IPC files. Columns that not all of them have, or not with the same type, are not in the schema.
-func NewSource(_ context.Context, paths []string) (*Source, error) {
+func NewSource(_ context.Context, paths []string, o Options) (*Source, error) {
 	s := &Source{}
 	for i, path := range paths {
-		f, err := open(path, i)
+		f, err := open(path, i, o.most())
 		if err != nil {
 			s.Close()
 			return nil, err
@@ -93,7 +105,7 @@ func (s *Source) Inputs() []string {
 func (s *Source) Close() error {
 	var errs []error
 	for _, f := range s.files {
-		errs = append(errs, f.close())
+		errs = append(errs, f.f.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -103,28 +115,24 @@ func (s *Source) Parts(context.Context) ([]operators.Part, error) {
 	var parts []operators.Part
 	for _, f := range s.files {
 		first := int64(0)
-		for n, rows := range f.rows {
-			parts = append(parts, &part{file: f, number: n, first: first, rows: rows})
-			first += rows
+		for n, b := range f.content.batches {
+			parts = append(parts, &part{file: f, number: n, first: first, rows: b.rows})
+			first += b.rows
 		}
 	}
 	return parts, nil
 }
 
-// A file is an open input. A reader holds state that it changes, so each goroutine takes one of its own.
+// A file is an open input.
 type file struct {
-	path   string
-	input  int
-	schema *arrow.Schema
-	rows   []int64 // of each record batch
-	f      *os.File
-
-	mu   sync.Mutex
-	free []*ipc.FileReader
-	all  []*ipc.FileReader
+	path    string
+	input   int
+	schema  *arrow.Schema
+	content *content
+	f       *os.File
 }
 
-func open(path string, input int) (*file, error) {
+func open(path string, input int, memory int64) (*file, error) {
 	h, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -133,15 +141,15 @@ func open(path string, input int) (*file, error) {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, errors.Unwrap(err))
 	}
 	f := &file{path: path, input: input, f: h}
-	if err := f.measure(); err != nil {
+	if err := f.begin(memory); err != nil {
 		h.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// measure reads the schema and the number of rows of each record batch.
-func (f *file) measure() error {
+// begin reads the metadata of all messages.
+func (f *file) begin(memory int64) error {
 	var magic [6]byte
 	if _, err := f.f.ReadAt(magic[:], 0); err != nil || string(magic[:]) != "ARROW1" {
 		switch {
@@ -158,55 +166,32 @@ func (f *file) measure() error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", f.path, err)
 	}
-	if f.rows, err = scanFile(f.f, info.Size()); err != nil {
+	if f.content, err = scanFile(f.f, info.Size()); err == nil {
+		err = f.readSchema(memory)
+	}
+	if err != nil {
 		return fmt.Errorf("%s is broken: %w", f.path, err)
 	}
-	return f.with(func(r *ipc.FileReader) error {
-		f.schema = r.Schema()
-		return nil
-	})
+	return nil
 }
 
-// with lends a reader to a function. Panics of the library on broken files become errors.
-func (f *file) with(do func(r *ipc.FileReader) error) (err error) {
+// readSchema reads the schema. Panics of the library on broken files become errors.
+func (f *file) readSchema(memory int64) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = fmt.Errorf("%s is broken: its columns do not decode", f.path)
-		} else if err != nil && !errors.Is(err, context.Canceled) {
-			err = fmt.Errorf("%s: %w", f.path, err)
+			err = errors.New("its schema does not decode")
 		}
 	}()
-	f.mu.Lock()
-	var r *ipc.FileReader
-	if n := len(f.free); n > 0 {
-		r, f.free = f.free[n-1], f.free[:n-1]
+	r, err := ipc.NewReader(bytes.NewReader(f.content.start))
+	if err != nil {
+		return err
 	}
-	f.mu.Unlock()
-	if r == nil {
-		info, err := f.f.Stat()
-		if err != nil {
-			return err
-		}
-		r, err = ipc.NewFileReader(io.NewSectionReader(f.f, 0, info.Size()))
-		if err != nil {
-			return err
-		}
-		f.mu.Lock()
-		f.all = append(f.all, r)
-		f.mu.Unlock()
+	defer r.Release()
+	if err := f.content.begin(r.Schema(), memory); err != nil {
+		return err
 	}
-	err = do(r)
-	f.mu.Lock()
-	f.free = append(f.free, r)
-	f.mu.Unlock()
-	return err
-}
-
-func (f *file) close() error {
-	for _, r := range f.all {
-		r.Close()
-	}
-	return f.f.Close()
+	f.schema = f.content.schema
+	return nil
 }
 
 // A part is one record batch of a file.
@@ -221,18 +206,6 @@ func (p *part) Input() int      { return p.file.input }
 func (p *part) FirstRow() int64 { return p.first }
 func (p *part) Rows() int64     { return p.rows }
 
-func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
-	var reader array.RecordReader
-	err := p.file.with(func(r *ipc.FileReader) error {
-		rec, err := r.RecordAt(p.number)
-		if err != nil {
-			return fmt.Errorf("record batch %d: %w", p.number, err)
-		}
-		defer rec.Release()
-		if reader, err = operators.ReadRecord(mem, rec, want, batch); err != nil {
-			return fmt.Errorf("record batch %d: %w", p.number, err)
-		}
-		return nil
-	})
-	return reader, err
+func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
+	return p.file.content.read(ctx, mem, p.file.path, []int{p.number}, want, batch)
 }

@@ -23,12 +23,14 @@ import (
 type StreamOptions struct {
 	Memory  int64  // bytes kept in memory; more goes to a file
 	TempDir string // of that file; "" for the system's
+	Most    int64  // as Options.Memory
 }
 
 // A StreamSource is an Arrow IPC stream that was read once and kept. It is one part.
 type StreamSource struct {
 	spool    *spool
 	schema   *arrow.Schema
+	content  *content
 	rows     int64
 	warnings []string
 }
@@ -53,8 +55,12 @@ func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *Stre
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readSchema(); err != nil {
-		return nil, err
+	if s.content == nil {
+		return nil, errors.New("standard input is no Arrow IPC stream: it has no schema")
+	}
+	s.content.in, s.content.size = s.spool.reader(), s.spool.size
+	if err := s.readSchema(Options{Memory: o.Most}.most()); err != nil {
+		return nil, fmt.Errorf("the Arrow stream on standard input is broken: %w", err)
 	}
 	if !ended {
 		s.warnings = append(s.warnings, fmt.Sprintf("the Arrow stream on standard input ends after %d rows without an end marker: it was taken as whole, but a writer that failed leaves it so too", s.rows))
@@ -84,7 +90,7 @@ func (s *StreamSource) keep(in *bufio.Reader) (ended bool, err error) {
 			}
 			return true, nil
 		}
-		s.rows += m.rows
+		s.rows += m.rows()
 	}
 }
 
@@ -125,13 +131,15 @@ func (s *StreamSource) keepMessage(in *bufio.Reader) (m message, err error) {
 	if start == 0 && m.kind != schemaMessage {
 		return m, errors.New("its first message is not a schema")
 	}
-	if err := s.copy(in, m.body); err != nil {
-		return m, err
+	if m.kind == schemaMessage {
+		if start > 0 {
+			return m, fmt.Errorf("the message at byte %d is a second schema", start)
+		}
+		s.content = &content{ids: m.ids, dictionaries: map[int64]*dictionary{}}
+	} else {
+		s.content.take(m, start)
 	}
-	if err := checkCompressed(s.spool.reader(), start+prefix+length, m.compressed); err != nil {
-		return m, fmt.Errorf("the message at byte %d: %w", start, err)
-	}
-	return m, nil
+	return m, s.copy(in, m.body)
 }
 
 // copy keeps n bytes.
@@ -178,18 +186,21 @@ func kindOf(in *bufio.Reader) error {
 }
 
 // readSchema reads the stream's schema. Panics of the library on broken streams become errors.
-func (s *StreamSource) readSchema() (err error) {
+func (s *StreamSource) readSchema(most int64) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = errors.New("the Arrow stream on standard input is broken: its schema does not decode")
+			err = errors.New("its schema does not decode")
 		}
 	}()
 	r, err := ipc.NewReader(s.spool.reader())
 	if err != nil {
-		return fmt.Errorf("standard input is no Arrow IPC stream: %w", err)
+		return err
 	}
 	defer r.Release()
-	s.schema = r.Schema()
+	if err := s.content.begin(r.Schema(), most); err != nil {
+		return err
+	}
+	s.schema = s.content.schema
 	return nil
 }
 
@@ -214,10 +225,11 @@ func (p *streamPart) Input() int      { return 0 }
 func (p *streamPart) FirstRow() int64 { return 0 }
 func (p *streamPart) Rows() int64     { return p.source.rows }
 
-func (p *streamPart) Read(_ context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
-	r, err := ipc.NewReader(p.source.spool.reader(), ipc.WithAllocator(mem))
-	if err != nil {
-		return nil, fmt.Errorf("standard input is no Arrow IPC stream: %w", err)
+func (p *streamPart) Read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
+	c := p.source.content
+	numbers := make([]int, len(c.batches))
+	for i := range numbers {
+		numbers[i] = i
 	}
-	return operators.ReadAll(mem, r, want, batch)
+	return c.read(ctx, mem, "standard input", numbers, want, batch)
 }

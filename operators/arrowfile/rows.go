@@ -1,0 +1,158 @@
+package arrowfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+)
+
+// mostRows is how many rows a batch has at most: record batches may have any number.
+const mostRows = 1 << 16
+
+// A rowReader reads the wanted columns of some record batches.
+type rowReader struct {
+	ctx        context.Context
+	mem        memory.Allocator
+	content    *content
+	where      string
+	numbers    []int // of the record batches
+	want       []operators.Want
+	batch      int64
+	columns    []arrow.Array // of the current record batch, as they were written, one for each wanted
+	number     int
+	rows, at   int64
+	current    arrow.Record
+	err        error
+	references atomic.Int64
+}
+
+// read reads the wanted columns of record batches, in batches of at most batch rows (0: as many as is good).
+func (c *content) read(ctx context.Context, mem memory.Allocator, where string, numbers []int, want []operators.Want, batch int) (array.RecordReader, error) {
+	for _, w := range want {
+		if !c.schema.HasField(w.Name) {
+			return nil, fmt.Errorf("%s: there is no column %q", where, w.Name)
+		}
+	}
+	r := &rowReader{ctx: ctx, mem: mem, content: c, where: where, numbers: numbers, want: want, batch: int64(batch)}
+	if batch <= 0 || batch > mostRows {
+		r.batch = mostRows
+	}
+	r.references.Store(1)
+	return r, nil
+}
+
+func (r *rowReader) Retain() { r.references.Add(1) }
+
+func (r *rowReader) Release() {
+	if r.references.Add(-1) == 0 {
+		r.drop()
+		r.columns = nil
+	}
+}
+
+func (r *rowReader) drop() {
+	if r.current != nil {
+		r.current.Release()
+		r.current = nil
+	}
+}
+
+func (r *rowReader) Record() arrow.Record { return r.current }
+func (r *rowReader) Err() error           { return r.err }
+
+func (r *rowReader) Schema() *arrow.Schema {
+	fields := make([]arrow.Field, len(r.want))
+	for i, w := range r.want {
+		f, _ := r.content.schema.FieldsByName(w.Name)
+		fields[i] = f[0]
+		if w.Coded {
+			fields[i].Type = operators.CodedType(f[0].Type)
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Next is a RecordReader's. Panics of the library, which checks less than is checked here, become errors.
+func (r *rowReader) Next() (more bool) {
+	r.drop()
+	defer func() {
+		if x := recover(); x != nil {
+			r.err, more = fmt.Errorf("%s, record batch %d: its columns do not decode", r.where, r.number), false
+		}
+	}()
+	for r.err == nil && r.at >= r.rows {
+		if len(r.numbers) == 0 {
+			return false
+		}
+		if r.err = r.ctx.Err(); r.err == nil {
+			r.err = r.open()
+		}
+	}
+	if r.err != nil {
+		return false
+	}
+	to := min(r.at+r.batch, r.rows)
+	if r.current, r.err = r.slice(r.at, to); r.err != nil {
+		r.current = nil
+		return false
+	}
+	r.at = to
+	return true
+}
+
+// open loads the next record batch.
+func (r *rowReader) open() error {
+	r.number, r.numbers, r.at = r.numbers[0], r.numbers[1:], 0
+	wanted := map[string]bool{}
+	for _, w := range r.want {
+		wanted[w.Name] = true
+	}
+	columns, rows, err := r.content.load(r.number, wanted)
+	if err != nil {
+		return fmt.Errorf("%s, record batch %d: %w", r.where, r.number, err)
+	}
+	r.columns, r.rows = make([]arrow.Array, len(r.want)), rows
+	for i, w := range r.want {
+		r.columns[i] = columns[r.content.native.FieldIndices(w.Name)[0]]
+	}
+	return nil
+}
+
+// slice makes some rows plain, and coded where that is wanted.
+func (r *rowReader) slice(from, to int64) (arrow.Record, error) {
+	columns := make([]arrow.Array, 0, len(r.want))
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	room := r.content.most
+	fields := make([]arrow.Field, len(r.want))
+	for i, w := range r.want {
+		part := array.NewSlice(r.columns[i], from, to)
+		a, err := plain(r.mem, part, &room)
+		part.Release()
+		if err == nil && w.Coded {
+			var d arrow.Array
+			d, err = operators.Code(r.mem, a)
+			a.Release()
+			a = d
+		}
+		if errors.Is(err, errRoom) {
+			err = &tooLarge{r.content.most, r.content.most}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s, record batch %d: column %q: %w", r.where, r.number, w.Name, err)
+		}
+		columns = append(columns, a)
+		fields[i] = arrow.Field{Name: w.Name, Type: a.DataType(), Nullable: true}
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, to-from), nil
+}
