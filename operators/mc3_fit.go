@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"microrisk/engine/bayes"
 	"microrisk/engine/bayes/risk"
@@ -13,11 +14,17 @@ import (
 	"microrisk/schemas"
 )
 
+// choiceMemory is what the default search may take where nobody has said how much there is: the same on every machine.
+const choiceMemory = 4 << 30
+
 // searchOptions are what the spec says of the search, in the engine's words.
 func (b *mc3Bound) searchOptions(env Env) (search.Options, error) {
 	c := &b.Config
 	o := search.Options{Method: search.Method(c.Search), Penalty: c.EdgePenalty, Weights: c.Weights, Moves: c.Moves, Schedule: c.Schedule,
 		Directions: c.Directions, Razor: c.Razor, Seed: env.Seed, Workers: env.Workers, Memory: env.Memory}
+	if !env.MemoryGiven && env.Memory > 0 {
+		o.Choice = choiceMemory
+	}
 	for _, n := range []struct{ from, to *int }{{c.BurnIn, &o.Burn}, {c.Iterations, &o.Iterations}, {c.Thinning, &o.Thin}, {c.Chains, &o.Chains},
 		{c.Temperatures, &o.Rungs}, {c.Restarts, &o.Restarts}, {c.Draws, &o.Draws}} {
 		if n.from != nil {
@@ -168,23 +175,22 @@ func (b *mc3Bound) search(ctx context.Context, d *bayes.Data, env Env) ([]*fitte
 // smallFraction is the sampling fraction below which the gamma step is off by more than a few percent.
 const smallFraction = 0.0005
 
-// Beyond these the summary's diagnostics are a warning.
-const (
-	highRHat   = 1.1
-	highUnseen = 0.1
-)
-
 // doubt warns of chains that do not agree.
 func (b *mc3Bound) doubt(found *search.Result, env Env) {
-	d := found.Diagnostics
-	if found.Method == search.MC3 && (d.RHat > highRHat || d.Unseen > highUnseen) {
-		rHat := ""
-		if !math.IsNaN(d.RHat) {
-			rHat = fmt.Sprintf("R-hat %.3g, ", d.RHat)
-		}
-		env.Warn(fmt.Sprintf("%s: the chains have not converged (%sabout %.2g of the posterior probability was not seen): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
-			b.prefix, rHat, d.Unseen, schemas.MaxExactVariables))
+	if found.Method != search.MC3 {
+		return
 	}
+	doubts := found.Diagnostics.Doubts(b.Config.Weights)
+	if len(doubts) == 0 {
+		return
+	}
+	edge := ""
+	if w := found.Diagnostics.Worst; w != nil {
+		names := b.names()
+		edge = fmt.Sprintf(", worst for the edge %s - %s", names[w.Edge[0]], names[w.Edge[1]])
+	}
+	env.Warn(fmt.Sprintf("%s: the chains have not converged (%s%s): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
+		b.prefix, strings.Join(doubts, "; "), edge, schemas.MaxExactVariables))
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.

@@ -97,6 +97,19 @@ func (s *mc3Summarizer) search(m *schemas.MC3Summary, r *search.Result, names []
 	if d.Proposals > 0 {
 		out.AcceptanceRate = figure(float64(d.Accepted) / float64(d.Proposals))
 	}
+	if d.EdgeRHat != nil {
+		for v := range names {
+			for w := v + 1; w < len(names); w++ {
+				out.Edges = append(out.Edges, schemas.EdgeDiagnostics{Edge: [2]string{names[v], names[w]}, RHat: figure(d.EdgeRHat[v][w]), ESS: figure(d.EdgeESS[v][w])})
+			}
+		}
+	}
+	if w := d.Worst; w != nil {
+		out.WorstEdge = &schemas.WorstEdge{Edge: [2]string{names[w.Edge[0]], names[w.Edge[1]]}, RHat: figure(w.RHat), ESS: figure(w.ESS), SE: w.SE, Gap: w.Gap}
+	}
+	if len(d.Temperatures) > 1 {
+		out.Returns = &d.Trips
+	}
 	out.Temperatures, out.SwapRates, out.Trace = d.Temperatures, d.Swaps, d.Trace
 }
 

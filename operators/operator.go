@@ -58,10 +58,12 @@ type Env struct {
 	Allocator memory.Allocator
 	Workers   int   // goroutines, at least 1
 	Memory    int64 // bytes, 0 for no limit
-	Seed      uint64
-	Logger    *slog.Logger
-	Warn      func(message string)                  // a warning for the summary and the log
-	Progress  func(stage string, done, total int64) // never nil
+	// MemoryGiven is Options'.
+	MemoryGiven bool
+	Seed        uint64
+	Logger      *slog.Logger
+	Warn        func(message string)                  // a warning for the summary and the log
+	Progress    func(stage string, done, total int64) // never nil
 }
 
 // A Fitted operator is immutable and safe for concurrent use.

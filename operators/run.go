@@ -24,9 +24,11 @@ type Options struct {
 	Workers   int              // 0: GOMAXPROCS
 	Batch     int              // rows a batch, 0: the source's choice
 	Memory    int64            // bytes that tables may take before they go to TempDir, 0: no limit
-	TempDir   string           // "": the system's
-	Seed      uint64
-	Logger    *slog.Logger // nil: none
+	// MemoryGiven says that Memory was asked for and is not a default taken from the machine: no choice between methods depends on that.
+	MemoryGiven bool
+	TempDir     string // "": the system's
+	Seed        uint64
+	Logger      *slog.Logger // nil: none
 	// AllowEmpty lets the spec name values that no row has, and choose no row.
 	AllowEmpty bool
 	Count      string                                // the column that says how many records a row stands for, "" for one each
@@ -151,7 +153,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		r.rows += p.Rows()
 	}
 	r.report.Rows = r.rows
-	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(message string) {
+	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(message string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.report.Warnings = append(r.report.Warnings, message)

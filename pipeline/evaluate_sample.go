@@ -42,7 +42,7 @@ func (p *population) judge(ctx context.Context, s *EvaluateSpec, fraction float6
 		return nil, nil, wrong(err)
 	}
 	sink := &scoreSink{scores: scores}
-	options := operators.Options{Workers: o.Workers, Memory: o.Memory, TempDir: o.TempDir, Seed: o.Seed + uint64(sample.repetition)}
+	options := operators.Options{Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.memoryGiven, TempDir: o.TempDir, Seed: o.Seed + uint64(sample.repetition)}
 	report, err := chain.Run(ctx, source, sink, options)
 	if err != nil {
 		return nil, nil, err

@@ -47,11 +47,17 @@ type Options struct {
 	Progress func(stage string, done, total int64)
 	Stdin    io.Reader // for the source "-"
 	Stdout   io.Writer // for the sink "-" and the summary "-"
+
+	memoryKnown bool // whether Memory was given, or is the machine's, has been found out
+	memoryGiven bool
 }
 
 func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if !o.memoryKnown {
+		o.memoryKnown, o.memoryGiven = true, o.Memory > 0
 	}
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory()
@@ -285,7 +291,7 @@ func sharedKey(s *schemas.Spec) int {
 }
 
 func (j *job) chainOptions() operators.Options {
-	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, TempDir: j.options.TempDir, Seed: j.options.Seed, AllowEmpty: j.spec.AllowEmpty,
+	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, MemoryGiven: j.options.memoryGiven, TempDir: j.options.TempDir, Seed: j.options.Seed, AllowEmpty: j.spec.AllowEmpty,
 		Logger: j.options.Logger, Progress: j.options.Progress}
 	if j.spec.Source.Table != "" {
 		o.Count = j.spec.Source.Count

@@ -133,7 +133,7 @@ func summary() *Summary {
 		Variables: []RelativeRisk{{"AGE", half, half, 3}}, Categories: []CategoryRisk{{"AGE", nil, half, half, half, nil, 3}}, Calibration: []CalibrationBin{{3, 0.5, 0.5, 2}},
 		Sensitivity: []Sensitivity{{1, "[AGE SEX]", 1, half, half, half, half}}, Baselines: []Baseline{{"pitman", half, half, nil, nil, "why"}},
 		Diagnostics: MC3Diagnostics{Margins: 3, Graphs: 2, Proposals: 100, AcceptanceRate: half, ESS: half, RHat: pointer(1.01), Unseen: half, LogTotal: half, Enumerated: true,
-			Draws: 10, Steps: 1, Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
+			Draws: 10, Steps: 1, Edges: []EdgeDiagnostics{{[2]string{"AGE", "SEX"}, half, half}}, WorstEdge: &WorstEdge{[2]string{"AGE", "SEX"}, half, half, 0.5, 0.5}, Returns: pointer(int64(3)), Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
 	sap := &SAPSummary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", Total: "none", Exact: true,
 		Distribution: []SAPDistribution{{1, 1, make([]int64, 10), 2, 0.5, 1}}, SmallestKnown: []SmallestKnown{{nil, 1}, {pointer(int64(2)), 2}}, Threshold: 0.5,
 		Riskiest: []SAPTable{{[]string{"12"}, 5, []float64{0.5}}}}
@@ -163,7 +163,7 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
 	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, LimitSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
-		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, SAPTable{}, TabulateSummary{},
+		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, EdgeDiagnostics{}, WorstEdge{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, SAPTable{}, TabulateSummary{},
 		KAnonymitySummary{}, CombinationsSize{}, LDiversitySummary{}, SensitiveSummary{}, IndividualSummary{}, HouseholdSummary{}}
 	known := map[string]bool{}
 	for _, x := range types {

@@ -207,21 +207,40 @@ type Baseline struct {
 
 // MC3Diagnostics tell how the search went; null or left out is what the search does not have.
 type MC3Diagnostics struct {
-	Margins        int64       `json:"margins"` // variable sets scored
-	Graphs         int64       `json:"graphs"`  // distinct graphs seen
-	Proposals      int64       `json:"proposals,omitempty"`
-	AcceptanceRate *float64    `json:"acceptance_rate,omitempty"`
-	ESS            *float64    `json:"ess"`
-	RHat           *float64    `json:"r_hat"`
-	Unseen         *float64    `json:"unseen_mass"` // posterior probability of models never seen: a bound (exact) or an estimate (mc3)
-	LogTotal       *float64    `json:"log_total,omitempty"`
-	Enumerated     bool        `json:"enumerated,omitempty"`
-	Draws          int64       `json:"draws,omitempty"`
-	Steps          int64       `json:"steps,omitempty"`
-	Temperatures   []float64   `json:"inverse_temperatures,omitempty"`
-	SwapRates      []float64   `json:"swap_rates,omitempty"`
-	Trace          [][]float64 `json:"trace,omitempty"`
-	EmptyCells     string      `json:"empty_cells"` // how PU was made: summed or sampled
+	Margins        int64             `json:"margins"` // variable sets scored
+	Graphs         int64             `json:"graphs"`  // distinct graphs seen
+	Proposals      int64             `json:"proposals,omitempty"`
+	AcceptanceRate *float64          `json:"acceptance_rate,omitempty"`
+	ESS            *float64          `json:"ess"`
+	RHat           *float64          `json:"r_hat"`
+	Unseen         *float64          `json:"unseen_mass"` // posterior probability of models never seen: a bound (exact) or an estimate (mc3)
+	LogTotal       *float64          `json:"log_total,omitempty"`
+	Enumerated     bool              `json:"enumerated,omitempty"`
+	Draws          int64             `json:"draws,omitempty"`
+	Steps          int64             `json:"steps,omitempty"`
+	Edges          []EdgeDiagnostics `json:"edges,omitempty"` // of mc3: of each edge's indicator
+	WorstEdge      *WorstEdge        `json:"worst_edge,omitempty"`
+	Returns        *int64            `json:"returns,omitempty"` // of states from the hottest temperature to the coldest
+	Temperatures   []float64         `json:"inverse_temperatures,omitempty"`
+	SwapRates      []float64         `json:"swap_rates,omitempty"`
+	Trace          [][]float64       `json:"trace,omitempty"`
+	EmptyCells     string            `json:"empty_cells"` // how PU was made: summed or sampled
+}
+
+// EdgeDiagnostics are those of the indicator of an edge; null where it never changes.
+type EdgeDiagnostics struct {
+	Edge [2]string `json:"edge"`
+	RHat *float64  `json:"r_hat"`
+	ESS  *float64  `json:"ess"`
+}
+
+// A WorstEdge is the one whose probability is the least certain.
+type WorstEdge struct {
+	Edge [2]string `json:"edge"`
+	RHat *float64  `json:"r_hat"` // null too where chains stay apart altogether
+	ESS  *float64  `json:"ess"`
+	SE   float64   `json:"se"`  // of its frequency
+	Gap  float64   `json:"gap"` // between its frequency and its probability by marginal likelihoods
 }
 
 // Key is a Measured's.

@@ -381,11 +381,12 @@ func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 		}
 		o.Memory = n
 	}
-	if o.Memory == 0 {
-		o.Memory = pipeline.DefaultMemory()
+	limit := o.Memory
+	if limit == 0 {
+		limit = pipeline.DefaultMemory()
 	}
 	// The collector works harder before the process grows beyond what tables may take and what the program itself needs.
-	debug.SetMemoryLimit(o.Memory + ownMemory)
+	debug.SetMemoryLimit(limit + ownMemory)
 	c.progress = newProgress(c)
 	o.Progress = c.progress.report
 	return o, nil

@@ -25,7 +25,7 @@ func mc3Flags() []cli.Flag {
 		&cli.StringFlag{Name: "weights", Category: "MC3", Usage: "weights of models: likelihood or visits (with --search mc3; default: likelihood)"},
 		&cli.StringFlag{Name: "iterations", Category: "MC3", Usage: "proposals of each chain (with --search mc3; default: 1000000)"},
 		&cli.StringFlag{Name: "chains", Category: "MC3", Usage: "number of chains (with --search mc3; default: 4)"},
-		&cli.StringFlag{Name: "temperatures", Category: "MC3", Usage: "temperatures of each chain, 1 for no tempering (with --search mc3; default: 1)"},
+		&cli.StringFlag{Name: "temperatures", Category: "MC3", Usage: "temperatures of each chain, 1 for no tempering (with --search mc3; default: 12)"},
 		&cli.BoolFlag{Name: "baselines", Category: "MC3", Usage: "compare with simpler models in the summary"},
 		&cli.BoolFlag{Name: "relative-risk", Category: "MC3", Usage: "compare with the risk without each variable and category in the summary"},
 		&cli.StringFlag{Name: "model-out", Category: "MC3", Usage: "save the fitted model to `FILE`"},

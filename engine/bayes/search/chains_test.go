@@ -210,7 +210,7 @@ func TestTemperingFindsWhatPlainChainsMiss(t *testing.T) {
 	tempered := find(t, s, Options{Method: MC3, Rungs: 6, Iterations: 50_000})
 	require.InDelta(t, best, tempered.Models[0].LogLikelihood, 1e-6)
 	require.Less(t, tempered.Diagnostics.Unseen, 0.05)
-	plain := find(t, s, Options{Method: MC3, Chains: 1, Iterations: 200_000})
+	plain := find(t, s, Options{Method: MC3, Rungs: 1, Chains: 1, Iterations: 200_000})
 	require.Less(t, plain.Models[0].LogLikelihood, best-1)
 }
 

@@ -1,6 +1,11 @@
 package search
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // thinned is at most most values at even distances.
 func thinned(values []float64, most int) []float64 {
@@ -8,6 +13,15 @@ func thinned(values []float64, most int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = values[i*len(values)/n]
+	}
+	return out
+}
+
+// settled takes the noise of rounding off log likelihoods, so that a chain that stays where it is stays at one value.
+func settled(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, x := range values {
+		out[i] = math.Round(x*1e6) / 1e6
 	}
 	return out
 }
@@ -61,6 +75,53 @@ func splitRHat(chains [][]float64) float64 {
 		return math.NaN()
 	}
 	return math.Sqrt(total / within)
+}
+
+// rankRHat is the larger of split R-hat of the normal scores of all values, and of those of their distances from the median, which
+// tells chains of other spread apart (Vehtari et al. 2021).
+func rankRHat(chains [][]float64) float64 {
+	var all []float64
+	for _, c := range chains {
+		all = append(all, c...)
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return math.NaN()
+	}
+	median := all[len(all)/2]
+	folded := make([][]float64, len(chains))
+	for i, c := range chains {
+		folded[i] = make([]float64, len(c))
+		for j, x := range c {
+			folded[i][j] = math.Abs(x - median)
+		}
+	}
+	r := splitRHat(normalScores(chains, all))
+	if f := splitRHat(normalScores(folded, slices.Sorted(slices.Values(slices.Concat(folded...))))); math.IsNaN(r) || f > r {
+		r = f
+	}
+	return r
+}
+
+// normalScores puts the normal quantile of its mean rank in the place of each value; sorted are all of them.
+func normalScores(chains [][]float64, sorted []float64) [][]float64 {
+	n := float64(len(sorted))
+	scores := make([][]float64, len(chains))
+	for i, c := range chains {
+		scores[i] = make([]float64, len(c))
+		for j, x := range c {
+			from, _ := slices.BinarySearch(sorted, x)
+			to, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
+				if a <= b {
+					return -1
+				}
+				return 1
+			})
+			rank := float64(from+to+1) / 2
+			scores[i][j] = distuv.UnitNormal.Quantile((rank - 3./8) / (n + 1./4))
+		}
+	}
+	return scores
 }
 
 // effectiveValues is the largest number of values of each chain that the effective sample size looks at.

@@ -47,8 +47,12 @@ func exactAffordable(scores *bayes.Scores, o Options) (ok bool, reason string) {
 		return false, fmt.Sprintf("%d variables are more than the %d of the exact posterior", k, maxExact)
 	}
 	o.Workers = mostWorkers // what is chosen must not depend on them
+	allowed := "the memory allowed"
+	if o.Choice > 0 {
+		o.Memory, allowed = o.Choice, inBytes(o.Choice)+", taken where no memory is allowed expressly"
+	}
 	if err := exactRefusal(scores, o); err != nil {
-		return false, fmt.Sprintf("%d variables are too many for the exact posterior in the memory allowed", k)
+		return false, fmt.Sprintf("%d variables in %d cells are too many for the exact posterior in %s", k, cells, allowed)
 	}
 	if exactSteps(k, cells) > mostSteps {
 		return false, fmt.Sprintf("the exact posterior of %d variables in %d cells would take long", k, cells)
@@ -87,6 +91,9 @@ func inBytes(n int64) string {
 // over rooted junction trees, of which it draws. See Exact.
 func exact(ctx context.Context, s *bayes.Scores, o Options) (*Result, error) {
 	o.Workers = min(o.Workers, mostWorkers)
+	for o.Workers > 1 && exactRefusal(s, o) != nil { // each takes memory
+		o.Workers--
+	}
 	if err := exactRefusal(s, o); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,14 @@ func (c *chain) swap(betas []float64) {
 		if c.accepts((betas[r] - betas[r+1]) * (b.score - a.score)) {
 			c.rungs[r], c.rungs[r+1] = b, a
 			c.swapped[r]++
+			c.hot[r], c.hot[r+1] = c.hot[r+1], c.hot[r]
+			if r+2 == len(c.rungs) {
+				c.hot[r+1] = true
+			}
+			if r == 0 && c.hot[0] {
+				c.hot[0] = false
+				c.trips++
+			}
 			if r == 0 {
 				c.seen.add(b.key, b.score, b.edges, -1)
 			}

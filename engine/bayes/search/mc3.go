@@ -26,6 +26,8 @@ type chain struct {
 	swapEvery       int
 	turn            int       // of swaps: pairs of even and of odd rungs take turns
 	tried, swapped  []int64   // swaps of each rung with the next
+	hot             []bool    // by rung: the state there was at the hottest temperature since it was last at 1
+	trips           int64     // states that came from the hottest temperature to 1, burn-in left out
 	proposals, took int64     // at temperature 1, burn-in left out
 	samples         []float64 // score at temperature 1, one of thin iterations
 	counts          [][]int32 // of each batch of samples: how many have each edge
@@ -58,6 +60,7 @@ func runMC3(ctx context.Context, p *space, o Options) (*Result, error) {
 			for _, c := range chains {
 				clear(c.tried)
 				clear(c.swapped)
+				c.trips = 0
 			}
 		}
 	}
@@ -117,6 +120,7 @@ func (p *space) start(ctx context.Context, o Options) ([]*chain, []float64, erro
 		for range o.Rungs {
 			c.rungs = append(c.rungs, first.clone())
 		}
+		c.hot = make([]bool, o.Rungs)
 		c.seen.add(first.key, first.score, first.edges, -1)
 		chains[i] = c
 	}

@@ -57,7 +57,7 @@ func choose(scores *bayes.Scores, o Options) (Options, string) {
 	}
 	o.Method = MC3
 	if o.Rungs == 0 {
-		o.Rungs = 12
+		o.Rungs = defaultRungs
 	}
 	k, cells := scores.Data().Variables(), scores.Data().Cells()
 	proposals := mostWork / max(1, cells)

@@ -38,6 +38,9 @@ func (o Options) filled(scores *bayes.Scores) (Options, error) {
 	if o.Memory < 0 {
 		return o, fmt.Errorf("the memory is %d bytes: it must be at least 0, which is no limit", o.Memory)
 	}
+	if o.Choice < 0 {
+		return o, fmt.Errorf("the memory to choose by is %d bytes: it must be at least 0", o.Choice)
+	}
 	if err := o.checkNumbers(); err != nil {
 		return o, err
 	}
@@ -89,6 +92,9 @@ func (o Options) checkGraph(scores *bayes.Scores) error {
 	return nil
 }
 
+// defaultRungs is the number of temperatures: without them chains stay where they are, all of them and without a sign of it.
+const defaultRungs = 12
+
 func (o Options) defaults() Options {
 	set := func(value *int, to int) {
 		if *value == 0 {
@@ -108,7 +114,7 @@ func (o Options) defaults() Options {
 	set(&o.Restarts, 10)
 	set(&o.Draws, 10_000)
 	if o.Method == MC3 {
-		set(&o.Rungs, 1)
+		set(&o.Rungs, defaultRungs)
 	}
 	name(&o.Weights, ByLikelihood)
 	name(&o.Moves, EdgeMoves)

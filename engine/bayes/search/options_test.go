@@ -165,3 +165,30 @@ func TestNoBurnIn(t *testing.T) {
 	plain := find(t, s, Options{Method: MC3, Burn: NoBurnIn, Iterations: 1000, Thin: 1, Chains: 1})
 	require.Less(t, plain.Diagnostics.Trace[0][0], plain.Diagnostics.Trace[0][499])
 }
+
+// The default search is chosen by Choice where that is given, and by Memory where not: a machine's memory then changes nothing but
+// whether the search can be done.
+func TestChoiceDoesNotDependOnTheMachine(t *testing.T) {
+	s := scoresOf(t, dependent(12, 300, 2, 0.5, 1), 1)
+	for _, memory := range []int64{64 << 20, 1 << 30, 1 << 40, 0} {
+		o, reason := choose(s, mustFill(t, s, Options{Memory: memory, Choice: 4 << 30}))
+		require.Equal(t, Exact, o.Method, reason)
+		o, reason = choose(s, mustFill(t, s, Options{Memory: memory, Choice: 1 << 20}))
+		require.Equal(t, MC3, o.Method, reason)
+		require.Contains(t, reason, "in 1 MiB, taken where no memory is allowed expressly")
+	}
+	o, reason := choose(s, mustFill(t, s, Options{Memory: 1 << 20}))
+	require.Equal(t, MC3, o.Method)
+	require.Contains(t, reason, "in the memory allowed")
+	_, err := Run(t.Context(), s, Options{Memory: 1 << 20, Choice: 4 << 30})
+	require.ErrorContains(t, err, "allow more, or use the search")
+	_, err = Run(t.Context(), s, Options{Choice: -1})
+	require.Error(t, err)
+}
+
+func mustFill(t *testing.T, s *bayes.Scores, o Options) Options {
+	t.Helper()
+	filled, err := o.filled(s)
+	require.NoError(t, err)
+	return filled
+}

@@ -72,6 +72,19 @@ func (p *space) matrix(values []float64) [][]float64 {
 	return m
 }
 
+// table is a value of each pair as a symmetric matrix, NaN for a vertex with itself.
+func (p *space) table(values []float64) [][]float64 {
+	m := make([][]float64, p.k)
+	for v := range m {
+		m[v] = make([]float64, p.k)
+		m[v][v] = math.NaN()
+	}
+	for i, e := range p.pairs {
+		m[e[0]][e[1]], m[e[1]][e[0]] = values[i], values[i]
+	}
+	return m
+}
+
 // single completes the result of a search that ends with one graph.
 func (p *space) single(s *state, r Result) *Result {
 	g := p.graph(s.edges)

@@ -66,7 +66,7 @@ type Options struct {
 
 	Burn, Iterations, Thin int    // of MC3: 10,000 (NoBurnIn: none), 1,000,000, 100 (or Iterations if less). One iteration is one proposal at each temperature
 	Chains                 int    // of MC3: 4, at most 1,024. The first starts without edges, the second from the greedy graph, the others at random
-	Rungs                  int    // of MC3: temperatures of each chain, at most 64; 1 means no tempering. 0: 1 where Method is MC3, 12 where Auto chose it
+	Rungs                  int    // of MC3: temperatures of each chain, at most 64; 1 means no tempering; 0 means 12
 	Moves                  string // of MC3: "" means EdgeMoves
 
 	Schedule string // of Anneal: "" means SweepSchedule
@@ -83,6 +83,7 @@ type Options struct {
 	Seed     uint64
 	Workers  int                     // goroutines; at most 0 means GOMAXPROCS. The result does not depend on it
 	Memory   int64                   // bytes that the search may take for graphs or states of its own, 0 for no limit; MC3 drops graphs that do not matter, others refuse
+	Choice   int64                   // bytes by which Auto decides whether Exact can be afforded, so that this does not depend on a machine's memory; 0 means Memory
 	Progress func(done, total int64) // called some times a second, never twice at once, from any goroutine; may be nil
 }
 
@@ -107,7 +108,10 @@ type Diagnostics struct {
 
 	Proposals, Accepted int64       // of MC3 (temperature 1 only, without the burn-in) and Anneal
 	ESS                 float64     // effective sample size: of the log likelihood over all chains (MC3), of the weights (Exact); NaN where chains are constant or there is none
-	RHat                float64     // split R-hat of the log likelihood, NaN where all chains are constant or there is none
+	RHat                float64     // split R-hat of the log likelihood, by ranks, NaN where all chains are constant or there is none
+	EdgeRHat, EdgeESS   [][]float64 // of MC3: the same of the indicator of each edge, K by K; NaN where it is constant
+	Worst               *Worst      // of MC3: the edge whose estimate is the least certain
+	Trips               int64       // of MC3 with temperatures: how often a state came from the hottest one to the coldest, over all chains
 	Trace               [][]float64 // log likelihood (penalty included) of each chain, at most 500 points each; of Anneal the best restart
 	Swaps               []float64   // share of swaps accepted between neighbouring temperatures
 	Temperatures        []float64   // inverse temperatures, 1 first

@@ -1,6 +1,12 @@
 package search
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
+
+// leastTrips is how many returns from the hottest temperature an estimate of what was not seen needs.
+const leastTrips = 10
 
 // summarise makes the result of finished chains.
 func (p *space) summarise(chains []*chain, ladder []float64, o Options) *Result {
@@ -10,7 +16,7 @@ func (p *space) summarise(chains []*chain, ladder []float64, o Options) *Result 
 	for i, c := range chains {
 		all.merge(c.seen)
 		d.Graphs += c.seen.met
-		samples[i] = c.samples
+		samples[i] = settled(c.samples)
 		d.Proposals += c.proposals
 		d.Accepted += c.took
 		d.Trace = append(d.Trace, thinned(c.samples, 500))
@@ -19,8 +25,11 @@ func (p *space) summarise(chains []*chain, ladder []float64, o Options) *Result 
 	if o.Memory == 0 {
 		d.Graphs = int64(len(all.keys))
 	}
-	d.ESS, d.RHat = effectiveSize(samples), splitRHat(samples)
-	d.Unseen = unseen(chains)
+	d.ESS, d.RHat = effectiveSize(samples), rankRHat(samples)
+	for _, c := range chains {
+		d.Trips += c.trips
+	}
+	d.Unseen = unseen(chains, d.Trips)
 	d.Temperatures = ladder
 	for r := range len(ladder) - 1 {
 		tried, swapped := 0.0, 0.0
@@ -30,10 +39,15 @@ func (p *space) summarise(chains []*chain, ladder []float64, o Options) *Result 
 		}
 		d.Swaps = append(d.Swaps, swapped/tried)
 	}
+	se := standardErrors(chains)
+	rHat, ess := edgeDiagnostics(chains, se)
+	d.EdgeRHat, d.EdgeESS = p.table(rHat), p.table(ess)
+	visits, likelihood := p.inclusion(all)
+	d.Worst = p.worst(&d, se, visits, likelihood)
 	r := &Result{Method: MC3}
 	if o.Weights == ByVisits {
 		p.weigh(r, len(all.keys), all.edgesOf, func(i int) float64 { return float64(all.visits[i]) }, false, 0)
-		r.EdgesSE = p.matrix(standardErrors(chains))
+		r.EdgesSE = p.matrix(se)
 	} else {
 		weight := func(i int) float64 { return math.Exp(all.scores[i] - all.best) }
 		p.weigh(r, len(all.keys), all.edgesOf, weight, true, all.best)
@@ -46,6 +60,28 @@ func (p *space) summarise(chains []*chain, ladder []float64, o Options) *Result 
 	d.Margins = p.scores.Margins()
 	r.Diagnostics = d
 	return r
+}
+
+// inclusion are the probabilities of the edges among the graphs seen, by visits and by marginal likelihoods.
+func (p *space) inclusion(s *seen) (visits, likelihood []float64) {
+	visits, likelihood = make([]float64, len(p.pairs)), make([]float64, len(p.pairs))
+	var total [2]float64
+	for n := range s.keys {
+		a, b := float64(s.visits[n]), math.Exp(s.scores[n]-s.best)
+		total[0] += a
+		total[1] += b
+		for i, word := range s.edgesOf(n) {
+			for ; word != 0; word &= word - 1 {
+				visits[i*64+bits.TrailingZeros64(word)] += a
+				likelihood[i*64+bits.TrailingZeros64(word)] += b
+			}
+		}
+	}
+	for i := range visits {
+		visits[i] /= total[0]
+		likelihood[i] /= total[1]
+	}
+	return visits, likelihood
 }
 
 // frequencies is the share of a chain's samples that have each edge.
@@ -69,8 +105,7 @@ func standardErrors(chains []*chain) []float64 {
 			sum, n := 0.0, len(c.samples)
 			for b, counts := range c.counts {
 				sum += float64(counts[i])
-				// Batch b has the samples j with j*batches/n = b.
-				if size := (n*(b+1)+batches-1)/batches - (n*b+batches-1)/batches; size > 0 {
+				if size := batchSize(n, b); size > 0 {
 					parts = append(parts, float64(counts[i])/float64(size))
 				}
 			}
@@ -86,10 +121,12 @@ func standardErrors(chains []*chain) []float64 {
 	return errors
 }
 
-// unseen is the share of the samples of a chain whose graph no other chain scored, over all chains: an estimate, rather too large,
-// of the posterior probability of what was never scored.
-func unseen(chains []*chain) float64 {
-	if len(chains) < 2 {
+// unseen is an estimate, rather too large, of the posterior probability of what was never scored: the share of the samples of a chain
+// whose graph no other chain scored, over all chains, but at least 1 in the number of times that a state came from the hottest
+// temperature, where it forgets where it was. What all chains miss because they cannot get there nothing else can tell of, so
+// that without temperatures, or with next to no such return, there is no estimate.
+func unseen(chains []*chain, trips int64) float64 {
+	if len(chains) < 2 || trips < leastTrips {
 		return math.NaN()
 	}
 	missing, total := 0.0, 0.0
@@ -111,5 +148,5 @@ func unseen(chains []*chain) float64 {
 			}
 		}
 	}
-	return missing / total
+	return max(missing/total, 1/float64(trips))
 }
