@@ -58,7 +58,9 @@ func TestCzechByLikelihood(t *testing.T) {
 			d := r.Diagnostics
 			require.Less(t, d.RHat, 1.02)
 			require.Greater(t, d.ESS, 500.0)
-			require.Less(t, d.Unseen, 1e-3)
+			if o.Rungs != 1 {
+				require.Less(t, d.Unseen, 1e-3)
+			}
 			require.EqualValues(t, 4*o.Iterations, d.Proposals)
 			require.Len(t, d.Trace, 4)
 			require.LessOrEqual(t, d.Margins, int64(63))
