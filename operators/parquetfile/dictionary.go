@@ -29,7 +29,7 @@ func newChunkDictionary(c *conversion, d *leafPage) (*chunkDictionary, error) {
 		out.values = all
 		return out, nil
 	}
-	m := newMemo(c.width, n)
+	m := newMemo(c.width, min(n, memoSize))
 	remap := make([]int32, n)
 	for i := range n {
 		code, err := m.code(all.at(i))

@@ -177,6 +177,9 @@ func (r *pageReader) body(h *pageHeader) ([]byte, error) {
 // bytesOf is what a value of a page takes when it is decoded, besides the bytes that it has in the page.
 func (r *pageReader) bytesOf(h *pageHeader) int64 {
 	n := r.converted
+	if h.kind == pageDictionary {
+		n += dictionaryBytesOf + int64(r.leaf.width())
+	}
 	switch {
 	case h.isData() && h.isCoded():
 		n = 4
@@ -195,6 +198,9 @@ func (r *pageReader) bytesOf(h *pageHeader) int64 {
 	}
 	return n
 }
+
+// dictionaryBytesOf is what telling a dictionary's values apart takes for each: a number, a hash and their places.
+const dictionaryBytesOf = 24
 
 func errTooLarge(need, limit int64) error {
 	return fmt.Errorf("a page takes %d MB to decode, --memory leaves %d MB for one: give more memory, or write the file with smaller pages",
