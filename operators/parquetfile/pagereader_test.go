@@ -223,7 +223,7 @@ func TestHostilePages(t *testing.T) {
 		"delta":         {forgery{pages: []forgedPage{data(encodingDelta, 100, []byte{0x80, 1, 4, 100, 0})}}, "ends too early"},
 		"delta n":       {forgery{pages: []forgedPage{data(encodingDelta, 100, []byte{0x80, 1, 4, 0xff, 0xff, 0xff, 0x7f, 0})}}, "it has 268435455 of its 100 values"},
 		"values":        {forgery{pages: []forgedPage{data(encodingPlain, 1<<30, big[:8])}}, "claims to have 1073741824 values"},
-		"dictionary":    {forgery{pages: []forgedPage{{kind: pageDictionary, values: 1 << 27, body: big[:8]}, data(encodingDictionary, 8, []byte{0})}}, "fewer than the 134217728 values"},
+		"dictionary":    {forgery{pages: []forgedPage{{kind: pageDictionary, values: 1 << 20, body: big[:8]}, data(encodingDictionary, 8, []byte{0})}}, "fewer than the 1048576 values"},
 		"no dictionary": {forgery{pages: []forgedPage{data(encodingDictionary, 8, []byte{0})}}, "indexes of a dictionary that its column chunk does not have"},
 		"encoding":      {forgery{pages: []forgedPage{data(encodingDeltaBytes, 8, big[:64])}}, "encoding 7, which INT32 does not have"},
 	}
