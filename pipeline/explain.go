@@ -3,28 +3,25 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
-	"sync"
-
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
-	"microrisk/operators"
 	"microrisk/schemas"
 )
 
 // An Explanation tells why a record is at risk.
 type Explanation struct {
-	Input     string
-	Row       int64
-	Records   int64 // counted
+	Inputs    []string // that were counted together
+	Input     string   // that has the record
+	Row       int64    // in it
+	Records   int64    // counted
 	Variables []string
 	Values    []*string // of the record, by variable; nil for missing
+	From      []Source  // what recoded variables were made from, in the file
 	Counted   bool      // false: not chosen, or dropped for a missing value; then the fields below say nothing
 	Frequency int64     // records with the same key
 	MSUs      [][]int   // minimal sample uniques: positions of variables, by size, then key order
@@ -32,10 +29,24 @@ type Explanation struct {
 	ScoreName string    // the definition of Score, one of schemas.Scores
 	Score     float64   // SUDA score, of the minimal sample uniques listed
 	IS        float64   // intermediate SUDA metric, of the same
+	Risks     []Risk    // what else was measured, where the sampling is known
 	Distance  int       // variables in which the nearest other records differ
 	Near      []NearClass
 	NearMore  int   // nearest classes that are not in Near
 	NearCount int64 // records in all nearest classes
+}
+
+// A Source is the value of the file that a recoded variable was made from.
+type Source struct {
+	Variable int // position
+	Column   string
+	Value    *string
+}
+
+// A Risk is a figure of the record by a model or by DIS.
+type Risk struct {
+	Column string
+	Value  *float64
 }
 
 // A NearClass is a class of records that nearly match.
@@ -43,14 +54,34 @@ type NearClass struct {
 	Differs []int     // positions of the variables that differ
 	Values  []*string // their values there
 	Count   int64     // records
+	Rows    []RowAt   // the first of them
+
+	class int
+	steps int // how far away the values are, where all have an order; maxSteps where they have none
+}
+
+// A RowAt is a row of an input.
+type RowAt struct {
+	Input string
+	Row   int64
 }
 
 // nearest is how many of the nearest classes an explanation lists.
 const nearest = 10
 
-// Explain finds the minimal sample uniques of one record of the spec's only input, and the records that differ from it in the fewest
-// variables. Of suda the size limit and the score's definition matter.
-func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Suda, options Options) (*Explanation, error) {
+// nearRows is how many rows of each it lists.
+const nearRows = 3
+
+// A Which is the record to be explained.
+type Which struct {
+	Row   int64  // in its input, from 0
+	Input string // one of the spec's inputs; "" if there is only one
+}
+
+// Explain finds the minimal sample uniques of one record among all that the spec's source has, and the records that differ from it in the
+// fewest variables. Of suda the size limit and the score's definition matter. If the sampling is known, DIS-IS and what mc3 says of the
+// record (if the spec has mc3) come too; that takes as long as measuring all records does.
+func Explain(ctx context.Context, spec *schemas.Spec, which Which, suda schemas.Suda, options Options) (*Explanation, error) {
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) {
 			if stage == "writing" { // nothing is: the scan that would write finds the record
@@ -59,39 +90,16 @@ func Explain(ctx context.Context, spec *schemas.Spec, row int64, suda schemas.Su
 			progress(stage, done, total)
 		}
 	}
-	j, err := openToLook(ctx, spec, suda, options)
-	if err != nil {
+	x := &explaining{spec: spec, suda: suda, which: which}
+	var err error
+	if x.job, err = openToLook(ctx, x.prepared(), suda, options); err != nil {
 		return nil, err
 	}
-	defer j.source.Close()
-	if n := len(j.source.Inputs()); n != 1 {
-		return nil, wrong(fmt.Errorf("a record is explained within one file; %d are named", n))
-	}
-	count := &counting{requests: keyRequest(*spec.Key), classes: true}
-	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
+	defer x.job.source.Close()
+	if err := x.find(ctx); err != nil {
 		return nil, err
 	}
-	find := &rowSink{row: row, class: -1}
-	e := &Explanation{Input: j.source.Inputs()[0], Row: row}
-	count.look = func(ctx context.Context, tables []*contingency.Table, report *operators.Report) error {
-		if row >= report.Rows {
-			return wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", row, e.Input, report.Rows))
-		}
-		if e.Records = tables[0].Records(); find.class < 0 {
-			return nil
-		}
-		return e.compare(ctx, tables[0], int(find.class), policiesOf(*spec.Key))
-	}
-	for _, v := range spec.Key.Variables {
-		e.Variables = append(e.Variables, v.Name)
-	}
-	e.ScoreName = cmp.Or(suda.Score, schemas.ScoreLattice)
-	e.MaxSize = len(e.Variables)
-	if suda.MaxSize > 0 {
-		e.MaxSize = min(suda.MaxSize, e.MaxSize)
-	}
-	_, err = j.count(ctx, count, find)
-	return e, err
+	return x.e, x.nearby(ctx)
 }
 
 // compare compares the record's class with all others. For each it takes the set of variables on which the two agree; the record is
@@ -110,7 +118,7 @@ func (e *Explanation) compare(ctx context.Context, t *contingency.Table, class i
 	}
 	e.Counted = true
 	agreements := map[uint64]struct{}{}
-	near := nearClasses{e: e, table: t, most: -1}
+	near := nearClasses{e: e, table: t, own: own, ranks: ranksOf(t), most: -1}
 	codes := make([][]uint32, k) // of some classes at a time
 	for v := range codes {
 		codes[v] = make([]uint32, min(t.Classes(), 4096))
@@ -142,7 +150,7 @@ func (e *Explanation) compare(ctx context.Context, t *contingency.Table, class i
 			agreements[search] = struct{}{}
 		}
 	}
-	near.finish()
+	near.cut()
 	if e.Frequency != 1 {
 		return nil
 	}
@@ -300,6 +308,8 @@ func category(v contingency.Variable, code uint32) *string {
 type nearClasses struct {
 	e     *Explanation
 	table *contingency.Table
+	own   []uint32
+	ranks [][]int // by variable, then code; nil for one without an order
 	most  int
 }
 
@@ -311,64 +321,43 @@ func (n *nearClasses) add(class int, codes []uint32, agree uint64) {
 	e := n.e
 	if agreeing > n.most {
 		n.most = agreeing
-		e.Near, e.NearCount, e.Distance = nil, 0, len(codes)-agreeing
+		e.Near, e.NearMore, e.NearCount, e.Distance = nil, 0, 0, len(codes)-agreeing
 	}
-	near := NearClass{Count: n.table.Count(class)}
+	near := NearClass{Count: n.table.Count(class), class: class}
 	for v := range codes {
 		if agree>>v&1 == 0 {
 			near.Differs = append(near.Differs, v)
 			near.Values = append(near.Values, category(n.table.Variables[v], codes[v]))
+			near.steps = min(maxSteps, near.steps+n.distance(v, codes[v]))
 		}
 	}
 	e.Near = append(e.Near, near)
 	e.NearCount += near.Count
+	if len(e.Near) >= 4096 { // what is kept is what is listed, and the number of the others
+		n.cut()
+	}
 }
 
-// finish keeps the largest classes.
-func (n *nearClasses) finish() {
-	slices.SortStableFunc(n.e.Near, func(a, b NearClass) int { return cmp.Compare(b.Count, a.Count) })
+// maxSteps is the distance of values without an order.
+const maxSteps = math.MaxInt32
+
+// distance is how many categories lie between the record's value of a variable and another one.
+func (n *nearClasses) distance(v int, code uint32) int {
+	ranks := n.ranks[v]
+	if missing := n.table.Variables[v].Missing(); ranks == nil || code == missing || n.own[v] == missing {
+		return maxSteps
+	}
+	d := ranks[code] - ranks[n.own[v]]
+	return max(d, -d)
+}
+
+// cut keeps the nearest classes by the order of values, then the largest.
+func (n *nearClasses) cut() {
+	slices.SortStableFunc(n.e.Near, func(a, b NearClass) int {
+		return cmp.Or(cmp.Compare(a.steps, b.steps), cmp.Compare(b.Count, a.Count), cmp.Compare(a.class, b.class))
+	})
 	if more := len(n.e.Near) - nearest; more > 0 {
-		n.e.NearMore = more
+		n.e.NearMore += more
 		n.e.Near = n.e.Near[:nearest]
 	}
 }
-
-// A rowSink writes nothing; it looks for the class of one row.
-type rowSink struct {
-	row   int64
-	parts []operators.Part
-	mu    sync.Mutex
-	class int64
-}
-
-func (s *rowSink) Begin(_ context.Context, parts []operators.Part, _ []operators.Output) ([]string, error) {
-	s.parts = parts
-	return nil, nil
-}
-
-func (s *rowSink) Part(_ context.Context, i int) (operators.PartWriter, error) {
-	return &rowWriter{sink: s, next: s.parts[i].FirstRow()}, nil
-}
-
-func (s *rowSink) Commit(context.Context, map[string]string) error { return nil }
-func (s *rowSink) Abort()                                          {}
-
-type rowWriter struct {
-	sink *rowSink
-	next int64
-}
-
-func (w *rowWriter) Write(rows arrow.Record, added []arrow.Array, keep *operators.Bitmap) error {
-	class := added[len(added)-1].(*array.Int64)
-	at := w.sink.row - w.next
-	w.next += int64(class.Len())
-	if at < 0 || at >= int64(class.Len()) || keep != nil && !keep.Get(int(at)) {
-		return nil
-	}
-	w.sink.mu.Lock()
-	defer w.sink.mu.Unlock()
-	w.sink.class = class.Value(int(at))
-	return nil
-}
-
-func (w *rowWriter) Close() error { return nil }

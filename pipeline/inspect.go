@@ -134,6 +134,11 @@ func (j *job) checkValues(names []string) error {
 	}
 	var problems []error
 	for _, name := range names {
+		if slices.ContainsFunc(j.spec.Operators, func(o schemas.Operator) bool {
+			return slices.ContainsFunc(o.Recode, func(r schemas.Recode) bool { return r.Name == name })
+		}) {
+			continue // recoded: always categories
+		}
 		fields, ok := schema.FieldsByName(name)
 		if !ok {
 			problems = append(problems, errors.New(j.whyUnknown("values", name, known)))

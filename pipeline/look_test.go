@@ -3,8 +3,11 @@ package pipeline
 import (
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators"
 	"microrisk/schemas"
 )
 
@@ -20,11 +23,11 @@ func TestLookingAtTablesOnDisk(t *testing.T) {
 	for _, missing := range []string{"", schemas.MissingDrop} {
 		spec := surveySpec()
 		spec.Key.Missing = missing
-		want, err := Explain(t.Context(), spec, 1368, schemas.Suda{}, Options{})
+		want, err := Explain(t.Context(), spec, Which{Row: 1368}, schemas.Suda{}, Options{})
 		require.NoError(t, err)
 		require.InDelta(t, 5.166666666666667, want.Score, 1e-12)
 		require.Equal(t, [][]int{{1}}, want.MSUs)
-		got, err := Explain(t.Context(), spec, 1368, schemas.Suda{}, small)
+		got, err := Explain(t.Context(), spec, Which{Row: 1368}, schemas.Suda{}, small)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 
@@ -124,4 +127,74 @@ func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
 	spec.Operators[0].SAP.Cells[0].Levels = []string{"good", "ill"}
 	_, err = Run(t.Context(), spec, Options{})
 	require.ErrorContains(t, err, "levels of health differ from those at key.variables[1].levels")
+}
+
+// A record is explained among all that was counted with it, by a spec or by the annotated file alone, with the nearest values first.
+func TestExplainLikeAssess(t *testing.T) {
+	inFolder(t, map[string]string{"a.csv": "age,sex\n72,m\n71,m\n30,f\n", "b.csv": "age,sex\n72,f\n73,m\n20,m\n20,m\n"})
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv", "b.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Fraction: 0.1},
+		Operators: []schemas.Operator{{Suda: &schemas.Suda{}}, {MC3: &schemas.MC3{}}}, Sink: schemas.Sink{Path: "all.parquet"}}
+	_, err := Run(t.Context(), spec, Options{})
+	require.NoError(t, err)
+	e, err := Explain(t.Context(), spec, Which{Row: 0, Input: "a.csv"}, schemas.Suda{}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, [][]int{{0, 1}}, e.MSUs, "the other 72 is in another file")
+	require.Equal(t, 1, e.Distance)
+	var near []string
+	for _, n := range e.Near {
+		near = append(near, *n.Values[0])
+	}
+	require.Equal(t, []string{"71", "73", "20", "f"}, near)
+	require.Equal(t, []RowAt{{"b.csv", 1}}, e.Near[1].Rows)
+	require.Equal(t, []RowAt{{"b.csv", 2}, {"b.csv", 3}}, e.Near[2].Rows)
+
+	from, err := AnnotatedSpec(t.Context(), "all.parquet")
+	require.NoError(t, err)
+	f, err := Explain(t.Context(), from, Which{Row: 0}, schemas.Suda{}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, e.MSUs, f.MSUs)
+	require.Equal(t, e.Risks, f.Risks)
+	source, err := open(t.Context(), schemas.Source{}, &inputs{paths: []string{"all.parquet"}, kind: parquetKind}, Options{}.withDefaults())
+	require.NoError(t, err)
+	defer source.Close()
+	want := map[string]float64{}
+	for name, x := range columnsAt(t, source, 0, "suda_dis_is", "mc3_correct_match", "mc3_population_unique", "mc3_expected_frequency") {
+		want[name] = x
+	}
+	require.Len(t, e.Risks, 4)
+	for _, r := range e.Risks {
+		require.InDelta(t, want[r.Column], *r.Value, 1e-15, r.Column)
+	}
+
+	recoded := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: keyOf("AGE10"), Operators: []schemas.Operator{{Recode: []schemas.Recode{{Name: "AGE10", From: "age", Width: 10}}}}}
+	g, err := Explain(t.Context(), recoded, Which{Row: 1}, schemas.Suda{}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, "70-79", *g.Values[0])
+	require.Equal(t, "71", *g.From[0].Value)
+	_, err = Explain(t.Context(), spec, Which{Row: 0}, schemas.Suda{}, Options{})
+	require.ErrorContains(t, err, "2 files are counted together: say which")
+	_, err = Explain(t.Context(), spec, Which{Row: 3, Input: "a.csv"}, schemas.Suda{}, Options{})
+	require.ErrorContains(t, err, "there is no row 3; a.csv has 3 rows")
+	_, err = AnnotatedSpec(t.Context(), "../../examples/data/cps1988.parquet")
+	require.Error(t, err)
+}
+
+// columnsAt are the values of columns of numbers in a row of the first part.
+func columnsAt(t *testing.T, s operators.Source, row int, names ...string) map[string]float64 {
+	t.Helper()
+	parts, err := s.Parts(t.Context())
+	require.NoError(t, err)
+	var wants []operators.Want
+	for _, name := range names {
+		wants = append(wants, operators.Want{Name: name})
+	}
+	r, err := parts[0].Read(t.Context(), memory.DefaultAllocator, wants, 0)
+	require.NoError(t, err)
+	defer r.Release()
+	require.True(t, r.Next())
+	values := map[string]float64{}
+	for i, name := range names {
+		values[name] = r.Record().Column(i).(*array.Float64).Value(row)
+	}
+	return values
 }

@@ -481,3 +481,35 @@ func TestJSONLogs(t *testing.T) {
 	require.EqualValues(t, 4, m["line"])
 	require.Contains(t, last(lines("assess", "people.csv", "--kye", "age"))["msg"], "did you mean --key?")
 }
+
+// inspect, explain and tabulate take a spec for what they read.
+func TestSpecsAsSources(t *testing.T) {
+	folder(t)
+	require.NoError(t, os.WriteFile("s.yaml", []byte(`version: 1
+source: {path: people.csv}
+key: {variables: [AGE10, sex]}
+operators:
+  - recode: {AGE10: {from: age, width: 10, keep: false}}
+  - select: {rows: {sex: [M]}}
+  - suda: {}
+sink: {path: risk.csv}
+`), 0o666))
+	r := microrisk(t, "inspect", "s.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "without AGE10")
+	require.Contains(t, r.out, "chosen")
+	r = microrisk(t, "inspect", "s.yaml", "--values", "AGE10")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "40-49")
+	r = microrisk(t, "explain", "s.yaml", "--row", "5")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "age = 47")
+	r = microrisk(t, "tabulate", "s.yaml", "--cells", "AGE10", "--out", "t.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err := os.ReadFile("t.csv")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "40-49,")
+	r = microrisk(t, "inspect", "s.yaml", "--select", "sex=F")
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.err, "--select and the spec s.yaml both say what is read")
+}

@@ -111,8 +111,8 @@ func (c *console) inspect() *cli.Command {
 	return &cli.Command{
 		Name:      "inspect",
 		Usage:     "show the columns of a file and how unique its records are",
-		ArgsUsage: "FILE...",
-		UsageText: "microrisk inspect FILE... [--values COLUMN,... | --key AGE,SEX,...]",
+		ArgsUsage: "FILE... | SPEC.yaml",
+		UsageText: "microrisk inspect FILE... [--values COLUMN,... | --key AGE,SEX,...]\nmicrorisk inspect SPEC.yaml",
 		Description: `Without a key: each column's type, number of categories, and missing values.
 With --values: the categories of these columns and their numbers of records.
 With --key: the sample uniques of the key, and of the key without each of its
@@ -122,7 +122,7 @@ does most to single records out.`,
 			&cli.StringSliceFlag{Name: "values", Usage: "list the categories of these `COLUMNS`, separated by commas; may be repeated"},
 		),
 		Action: func(ctx *cli.Context) error {
-			spec, err := keySpec(ctx)
+			spec, err := inspectedSpec(ctx)
 			if err != nil {
 				return err
 			}
@@ -143,6 +143,28 @@ does most to single records out.`,
 	}
 }
 
+// inspectedSpec is what flags say, or what a spec reads: its key, unless other columns are asked for.
+func inspectedSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	if !namesSpec(ctx) {
+		return keySpec(ctx)
+	}
+	spec, err := readBy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if names, err := words("key", ctx.StringSlice("key")); names != nil || err != nil {
+		spec.Key = &schemas.Key{}
+		for _, name := range names {
+			spec.Key.Variables = append(spec.Key.Variables, schemas.KeyVariable{Name: name})
+		}
+		return spec, err
+	}
+	if ctx.IsSet("values") {
+		spec.Key = nil
+	}
+	return spec, nil
+}
+
 // lookOf is what inspect shows when there is no key.
 func lookOf(ctx *cli.Context, key bool) (look pipeline.Look, err error) {
 	if look.Values, err = words("values", ctx.StringSlice("values")); err != nil {
@@ -158,48 +180,6 @@ func lookOf(ctx *cli.Context, key bool) (look pipeline.Look, err error) {
 	}
 	look.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes"))
 	return look, err
-}
-
-func (c *console) explain() *cli.Command {
-	return &cli.Command{
-		Name:      "explain",
-		Usage:     "show why a record is at risk, and who nearly matches it",
-		ArgsUsage: "FILE",
-		UsageText: "microrisk explain FILE --row N --key AGE,SEX,...",
-		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
-set of facts by which nobody else in the file is like it. Then its SUDA score,
-and the records that differ from it in the fewest key variables: making those
-variables coarser would hide it among them. Rows are numbered from 0.`,
-		Flags: append(keyFlags(),
-			&cli.Int64Flag{Name: "row", Value: -1, Usage: "number `N` of the record in the file, from 0"},
-			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
-			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
-		),
-		Action: func(ctx *cli.Context) error {
-			spec, err := keySpec(ctx)
-			if err != nil {
-				return err
-			}
-			switch {
-			case !ctx.IsSet("row"):
-				return usage("name the record: --row N, its number in the file, from 0")
-			case ctx.Int64("row") < 0:
-				return usage("--row is %d; rows are numbered from 0", ctx.Int64("row"))
-			case ctx.Int("max-size") < 0:
-				return usage("--max-size is %d; it must be 0 (all) or more", ctx.Int("max-size"))
-			}
-			o, err := c.options(ctx)
-			if err != nil {
-				return err
-			}
-			explanation, err := pipeline.Explain(ctx.Context, spec, ctx.Int64("row"),
-				schemas.Suda{MaxSize: ctx.Int("max-size"), Score: ctx.String("score")}, o)
-			if err != nil {
-				return err
-			}
-			return c.print(explanationText(explanation))
-		},
-	}
 }
 
 // count stops after the counting scan, to measure it.

@@ -17,14 +17,14 @@ func TestSAPFlagsWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile("homes.csv", []byte(homes), 0o600))
 	sap := []string{"assess", "homes.csv", "--measures", "sap", "--cells", "sex", "--out", "t.csv"}
 	for want, args := range map[string][]string{
-		"--key belongs to measures of a key, such as suda and mc3":             append(sap, "--key", "sex"),
-		"--fraction belongs to measures of a key":                              append(sap, "--fraction", "0.1"),
-		"--population-size belongs to measures of a key":                       append(sap, "--population-size", "10"),
-		"--weight belongs to measures of a key":                                append(sap, "--weight", "sex"),
-		`there is no measure "sapp"`:                                           {"assess", "homes.csv", "--measures", "sapp", "--cells", "sex"},
-		"--value is -1; it must be at least 0":                                 append(sap, "--scheme", "small", "--last", "2", "--value", "-1", "--base", "1"),
-		"--last is 0; it must be at least 1":                                   append(sap, "--scheme", "small", "--last", "0", "--value", "0", "--base", "1"),
-		"base belongs to scheme conventional, random or small":                 append(sap, "--scheme", "barnard", "--probability", "0.5", "--base", "3"),
+		"--key belongs to measures of a key, such as suda and mc3":              append(sap, "--key", "sex"),
+		"--fraction belongs to measures of a key":                               append(sap, "--fraction", "0.1"),
+		"--population-size belongs to measures of a key":                        append(sap, "--population-size", "10"),
+		"--weight belongs to measures of a key":                                 append(sap, "--weight", "sex"),
+		`there is no measure "sapp"`:                                            {"assess", "homes.csv", "--measures", "sapp", "--cells", "sex"},
+		"--value is -1; it must be at least 0":                                  append(sap, "--scheme", "small", "--last", "2", "--value", "-1", "--base", "1"),
+		"--last is 0; it must be at least 1":                                    append(sap, "--scheme", "small", "--last", "0", "--value", "0", "--base", "1"),
+		"base belongs to scheme conventional, random or small":                  append(sap, "--scheme", "barnard", "--probability", "0.5", "--base", "3"),
 		"the limit sap is compared with a figure of sap; add sap to --measures": {"assess", "homes.csv", "--key", "sex", "--limit", "sap=0.1", "--out", "t.csv"},
 	} {
 		r := microrisk(t, args...)

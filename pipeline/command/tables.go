@@ -241,7 +241,13 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 		return nil, usage("name a file to read: microrisk tabulate FILE ...")
 	}
 	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
-	if err := prepareRows(ctx, spec); err != nil {
+	if namesSpec(ctx) {
+		var err error
+		if spec, err = readBy(ctx); err != nil {
+			return nil, err
+		}
+		spec.Key, spec.Sampling = nil, nil
+	} else if err := prepareRows(ctx, spec); err != nil {
 		return nil, err
 	}
 	t := &schemas.Tabulate{Margins: ctx.Bool("margins"), Empty: ctx.Bool("empty"), Missing: ctx.String("missing"), Path: ctx.String("out")}

@@ -137,57 +137,6 @@ func valuesText(columns []pipeline.ColumnValues) string {
 	return b.String()
 }
 
-// explanationText shows why a record is at risk.
-func explanationText(e *pipeline.Explanation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "row %d of %s\n\n", e.Row, printable(e.Input))
-	if !e.Counted {
-		b.WriteString("The record is not counted: it is not selected, or a missing value drops it.\n")
-		return b.String()
-	}
-	var rows [][]cell
-	for v, name := range e.Variables {
-		rows = append(rows, []cell{left(name), left(valueText(e.Values[v]))})
-	}
-	b.WriteString(table("  ", rows))
-	b.WriteString("\n" + verdict(e))
-	for _, set := range e.MSUs {
-		var parts []string
-		for _, v := range set {
-			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(e.Values[v])))
-		}
-		if len(parts) == 0 {
-			parts = []string{"(nothing: it is the only record)"}
-		}
-		fmt.Fprintf(&b, "  %s\n", strings.Join(parts, ", "))
-	}
-	b.WriteString(scoreText(e))
-	b.WriteString(nearText(e))
-	return b.String()
-}
-
-func verdict(e *pipeline.Explanation) string {
-	limit := ""
-	if e.MaxSize < len(e.Variables) {
-		limit = fmt.Sprintf(" of at most %s", plural(int64(e.MaxSize), "variable", "variables"))
-	}
-	switch {
-	case e.Frequency > 1:
-		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.\n", count(e.Frequency), count(e.Records))
-	case len(e.MSUs) == 0:
-		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
-	}
-	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
-}
-
-// scoreText is the record's score.
-func scoreText(e *pipeline.Explanation) string {
-	return "\n" + table("", [][]cell{
-		{left("SUDA score"), right(figure(e.Score)), left(e.ScoreName)},
-		{left("intermediate SUDA metric"), right(figure(e.IS)), left("")},
-	})
-}
-
 func valueText(value *string) string {
 	if value == nil {
 		return "(missing)"
@@ -196,26 +145,4 @@ func valueText(value *string) string {
 		return strconv.Quote(s) // what would not be seen, or taken for something else
 	}
 	return printable(*value)
-}
-
-// nearText lists who nearly matches.
-func nearText(e *pipeline.Explanation) string {
-	if len(e.Near) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nNearest other keys differ in %s (%s):\n", plural(int64(e.Distance), "variable", "variables"), plural(e.NearCount, "record", "records"))
-	rows := [][]cell{{left("instead"), right("records")}}
-	for _, n := range e.Near {
-		var parts []string
-		for i, v := range n.Differs {
-			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(n.Values[i])))
-		}
-		rows = append(rows, []cell{left(strings.Join(parts, ", ")), right(count(n.Count))})
-	}
-	b.WriteString(table("  ", rows))
-	if e.NearMore > 0 {
-		fmt.Fprintf(&b, "  and %s\n", plural(int64(e.NearMore), "more key", "more keys"))
-	}
-	return b.String()
 }

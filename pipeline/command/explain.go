@@ -1,0 +1,294 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+func (c *console) explain() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "show why a record is at risk, and who nearly matches it",
+		ArgsUsage: "FILE... | SPEC.yaml",
+		UsageText: "microrisk explain FILE... --row N --key AGE,SEX,... [--in FILE]\nmicrorisk explain SPEC.yaml --row N\nmicrorisk explain ANNOTATED.parquet --row N",
+		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
+set of facts by which nobody else in the files is like it. Then its SUDA score,
+DIS-IS and what mc3 says of it where the sampling is known (--fraction, --weight,
+or the spec's), and the records that differ from it in the fewest key variables:
+making those variables coarser would hide it among them. Values that have an
+order are listed from the nearest on. Rows are numbered from 0 within a file.
+A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
+		Flags: slices.Concat(keyFlags(), samplingFlags(), []cli.Flag{
+			&cli.Int64Flag{Name: "row", Value: -1, Usage: "number `N` of the record in its file, from 0"},
+			&cli.StringFlag{Name: "in", Usage: "`FILE` that has the record, if several are counted together"},
+			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
+			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "suda, or suda,mc3 for what models of the population say of the record (default: suda)"},
+		}),
+		Action: func(ctx *cli.Context) error {
+			spec, suda, err := explainedSpec(ctx)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !ctx.IsSet("row"):
+				return usage("name the record: --row N, its number in the file, from 0")
+			case ctx.Int64("row") < 0:
+				return usage("--row is %d; rows are numbered from 0", ctx.Int64("row"))
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			explanation, err := pipeline.Explain(ctx.Context, spec, pipeline.Which{Row: ctx.Int64("row"), Input: ctx.String("in")}, suda, o)
+			if err != nil {
+				return err
+			}
+			return c.print(explanationText(explanation))
+		},
+	}
+}
+
+// explainedSpec is the spec that an argument names, that an annotated file has, or that flags make; with the suda it has.
+func explainedSpec(ctx *cli.Context) (*schemas.Spec, schemas.Suda, error) {
+	spec, err := sourceSpec(ctx)
+	suda := schemas.Suda{}
+	if err != nil {
+		return nil, suda, err
+	}
+	for _, o := range spec.Operators {
+		if o.Suda == nil {
+			continue
+		}
+		if suda = *o.Suda; suda.Key != nil {
+			key := *suda.Key
+			spec.Key = &key
+		}
+		if suda.Missing != "" && spec.Key != nil {
+			key := *spec.Key
+			key.Missing, key.Variables = suda.Missing, slices.Clone(key.Variables)
+			for v := range key.Variables {
+				key.Variables[v].Missing = ""
+			}
+			spec.Key = &key
+		}
+		suda = schemas.Suda{Score: suda.Score, MaxSize: suda.MaxSize, Threshold: suda.Threshold}
+		break
+	}
+	if spec.Key == nil {
+		return nil, suda, usage("the spec has no key: name the key variables, --key AGE,SEX,...")
+	}
+	if ctx.IsSet("score") {
+		suda.Score = ctx.String("score")
+	}
+	if ctx.IsSet("max-size") {
+		if suda.MaxSize = ctx.Int("max-size"); suda.MaxSize < 0 {
+			return nil, suda, usage("--max-size is %d; it must be 0 (all) or more", suda.MaxSize)
+		}
+	}
+	if spec.Sampling, err = samplingOr(ctx, spec.Sampling); err != nil {
+		return nil, suda, err
+	}
+	measures, err := words("measures", ctx.StringSlice("measures"))
+	for _, m := range measures {
+		if m != "suda" && m != "mc3" {
+			err = usage("--measures: explain knows suda and mc3, not %q", m)
+		}
+		if m == "mc3" && !slices.ContainsFunc(spec.Operators, func(o schemas.Operator) bool { return o.MC3 != nil }) {
+			if spec.Sampling == nil {
+				err = usage("mc3 needs the size of the population: add --fraction, --population-size or --weight")
+			}
+			spec.Operators = append(spec.Operators, schemas.Operator{MC3: &schemas.MC3{}})
+		}
+	}
+	return spec, suda, err
+}
+
+// samplingOr is what flags say of the sampling, or else what the spec does.
+func samplingOr(ctx *cli.Context, spec *schemas.Sampling) (*schemas.Sampling, error) {
+	said, err := samplingOf(ctx)
+	if said == nil {
+		said = spec
+	}
+	return said, err
+}
+
+// isSpec tells whether an argument names a spec.
+func isSpec(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// sourceSpec is a spec that the only argument names, or the one of an annotated file without --key, or that of the flags.
+func sourceSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	files := ctx.Args().Slice()
+	if len(files) != 1 || ctx.IsSet("key") {
+		return keySpec(ctx)
+	}
+	if !isSpec(files[0]) {
+		return pipeline.AnnotatedSpec(ctx.Context, files[0])
+	}
+	return namedSpec(ctx)
+}
+
+// namedSpec is the spec that the only argument names.
+func namedSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	files := ctx.Args().Slice()
+	for _, flag := range []string{"missing", "missing-codes", "select", "band", "format", "delimiter"} {
+		if ctx.IsSet(flag) {
+			return nil, usage("--%s and the spec %s both say what is read; leave the flag out, or write it into the spec", flag, files[0])
+		}
+	}
+	text, err := readNamed("spec", files[0])
+	if err != nil {
+		return nil, err
+	}
+	spec, err := schemas.Decode(files[0], text)
+	if err == nil && spec.Source.Table != "" {
+		err = usage("the spec %s reads a table of counts: its records are not there to be looked at", files[0])
+	}
+	return spec, err
+}
+
+// readBy is what a spec reads: its source, and the recodes and selections before its first measure.
+func readBy(ctx *cli.Context) (*schemas.Spec, error) {
+	spec, err := namedSpec(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bare := &schemas.Spec{Source: spec.Source, Sampling: spec.Sampling, Key: spec.Key, AllowEmpty: spec.AllowEmpty}
+	for _, o := range spec.Operators {
+		if o.Measure() != nil {
+			break
+		}
+		if o.Recode != nil || o.Select != nil {
+			bare.Operators = append(bare.Operators, o)
+		}
+	}
+	return bare, nil
+}
+
+// namesSpec tells whether the only argument is a spec.
+func namesSpec(ctx *cli.Context) bool { return ctx.Args().Len() == 1 && isSpec(ctx.Args().First()) }
+
+// explanationText shows why a record is at risk.
+func explanationText(e *pipeline.Explanation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "row %d of %s", e.Row, printable(e.Input))
+	if n := len(e.Inputs); n > 1 {
+		fmt.Fprintf(&b, ", among %d files", n)
+	}
+	b.WriteString("\n\n")
+	if !e.Counted {
+		b.WriteString("The record is not counted: it is not selected, or a missing value drops it.\n")
+		return b.String()
+	}
+	b.WriteString(table("  ", valueRows(e)))
+	b.WriteString("\n" + verdict(e))
+	for _, set := range e.MSUs {
+		var parts []string
+		for _, v := range set {
+			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(e.Values[v])))
+		}
+		if len(parts) == 0 {
+			parts = []string{"(nothing: it is the only record)"}
+		}
+		fmt.Fprintf(&b, "  %s\n", strings.Join(parts, ", "))
+	}
+	b.WriteString(scoreText(e))
+	b.WriteString(nearText(e))
+	return b.String()
+}
+
+// valueRows are the record's values, and those of the file that recoded ones come from.
+func valueRows(e *pipeline.Explanation) [][]cell {
+	var rows [][]cell
+	for v, name := range e.Variables {
+		row := []cell{left(name), left(valueText(e.Values[v]))}
+		for _, f := range e.From {
+			if f.Variable == v {
+				row = append(row, left(fmt.Sprintf("%s = %s", printable(f.Column), valueText(f.Value))))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func verdict(e *pipeline.Explanation) string {
+	limit := ""
+	if e.MaxSize < len(e.Variables) {
+		limit = fmt.Sprintf(" of at most %s", plural(int64(e.MaxSize), "variable", "variables"))
+	}
+	switch {
+	case e.Frequency > 1:
+		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.\n", count(e.Frequency), count(e.Records))
+	case len(e.MSUs) == 0:
+		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
+	}
+	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
+}
+
+// scoreText is the record's score, and what else was measured.
+func scoreText(e *pipeline.Explanation) string {
+	rows := [][]cell{
+		{left("SUDA score"), right(figure(e.Score)), left(e.ScoreName)},
+		{left("intermediate SUDA metric"), right(figure(e.IS)), left("")},
+	}
+	notes := map[string][2]string{
+		"suda_dis_is":            {"DIS-IS", "chance that a unique match is correct"},
+		"mc3_correct_match":      {"correct match", "E[1/F] of this key"},
+		"mc3_population_unique":  {"population unique", "P(F = 1): nobody else has this key"},
+		"mc3_expected_frequency": {"expected frequency", "E[F]: people with this key"},
+	}
+	for _, r := range e.Risks {
+		words, ok := notes[r.Column]
+		if !ok {
+			continue
+		}
+		value := "-"
+		if r.Value != nil {
+			value = figure(*r.Value)
+		}
+		rows = append(rows, []cell{left(words[0]), right(value), left(words[1])})
+	}
+	return "\n" + table("", rows)
+}
+
+// nearText lists who nearly matches.
+func nearText(e *pipeline.Explanation) string {
+	if len(e.Near) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nNearest other keys differ in %s (%s):\n", plural(int64(e.Distance), "variable", "variables"), plural(e.NearCount, "record", "records"))
+	rows := [][]cell{{left("instead"), right("records"), left("rows")}}
+	for _, n := range e.Near {
+		var parts, places []string
+		for i, v := range n.Differs {
+			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(n.Values[i])))
+		}
+		for _, at := range n.Rows {
+			place := fmt.Sprint(at.Row)
+			if len(e.Inputs) > 1 {
+				place += " of " + printable(at.Input)
+			}
+			places = append(places, place)
+		}
+		if n.Count > int64(len(n.Rows)) {
+			places = append(places, "...")
+		}
+		rows = append(rows, []cell{left(strings.Join(parts, ", ")), right(count(n.Count)), left(strings.Join(places, ", "))})
+	}
+	b.WriteString(table("  ", rows))
+	if e.NearMore > 0 {
+		fmt.Fprintf(&b, "  and %s\n", plural(int64(e.NearMore), "more key", "more keys"))
+	}
+	return b.String()
+}

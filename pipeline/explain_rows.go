@@ -1,0 +1,295 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"microrisk/engine/contingency"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// explaining is one record being explained.
+type explaining struct {
+	spec  *schemas.Spec
+	suda  schemas.Suda
+	which Which
+	job   *job
+	input int
+	e     *Explanation
+}
+
+// explainPrefix names the operators that measure the record: no spec made by a person has such a prefix.
+const explainPrefix = "explain"
+
+// prepared is the spec with what comes before its first measure: recodes and selections.
+func (x *explaining) prepared() *schemas.Spec {
+	bare := *x.spec
+	bare.Operators = nil
+	for _, o := range x.spec.Operators {
+		if o.Measure() != nil {
+			break
+		}
+		if o.Recode != nil || o.Select != nil {
+			bare.Operators = append(bare.Operators, o)
+		}
+	}
+	bare.Sink, bare.Summary, bare.Limits = schemas.Sink{}, "", nil
+	return &bare
+}
+
+// measures are suda and mc3 as they measure the record; none where nothing is known of the sampling.
+func (x *explaining) measures(spec *schemas.Spec) []operators.Operator {
+	if spec.Sampling == nil || x.suda.Threshold > 1 {
+		return nil
+	}
+	suda := x.suda
+	suda.Prefix, suda.Replace, suda.Contributions, suda.MSUs = explainPrefix, true, false, false
+	list := []operators.Operator{operators.Suda{Config: suda, Key: *spec.Key, Sampling: spec.Sampling}}
+	for _, o := range x.spec.Operators {
+		if o.MC3 != nil && o.MC3.Key == nil && o.MC3.ModelIn == "" {
+			m := *o.MC3
+			m.Replace, m.ModelOut, m.Prefix = true, "", explainPrefix+"_mc3"
+			return append(list, operators.MC3{Config: m, Key: *spec.Key, Sampling: spec.Sampling})
+		}
+	}
+	return list
+}
+
+// find finds the record and compares it with all others.
+func (x *explaining) find(ctx context.Context) error {
+	j, spec := x.job, x.prepared()
+	inputs := j.source.Inputs()
+	switch x.input = slices.Index(inputs, x.which.Input); {
+	case x.which.Input == "" && len(inputs) > 1:
+		return wrong(fmt.Errorf("%d files are counted together: say which of them has the record (--in FILE)", len(inputs)))
+	case x.which.Input == "":
+		x.input = 0
+	case x.input < 0:
+		text := fmt.Sprintf("%s is none of the files that are counted", x.which.Input)
+		if n := schemas.Nearest(x.which.Input, inputs); n != "" {
+			text += "; did you mean " + n + "?"
+		}
+		return wrong(fmt.Errorf("%s", text))
+	}
+	count := &counting{requests: keyRequest(*spec.Key), classes: true}
+	ops := append(operatorsOf(spec, &companions{}), x.measures(spec.WithLevels())...)
+	var err error
+	if j.chain, err = j.bind(true, append(ops, count)...); err != nil {
+		return err
+	}
+	e := &Explanation{Inputs: inputs, Input: inputs[x.input], Row: x.which.Row, ScoreName: cmp.Or(x.suda.Score, schemas.ScoreLattice), MaxSize: len(spec.Key.Variables)}
+	x.e = e
+	for _, v := range spec.Key.Variables {
+		e.Variables = append(e.Variables, v.Name)
+	}
+	if x.suda.MaxSize > 0 {
+		e.MaxSize = min(x.suda.MaxSize, e.MaxSize)
+	}
+	find := &rowSink{input: x.input, row: x.which.Row, class: -1, from: sourcesOf(spec, j.source.Schema())}
+	count.look = func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
+		if find.rows <= e.Row {
+			return wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", e.Row, e.Input, find.rows))
+		}
+		if e.Records, e.From = tables[0].Records(), find.values; find.class < 0 {
+			return nil
+		}
+		e.Risks = find.risks
+		return e.compare(ctx, tables[0], int(find.class), policiesOf(*spec.Key))
+	}
+	_, err = j.count(ctx, count, find)
+	return err
+}
+
+// nearby finds rows of the nearest classes, in a scan of its own.
+func (x *explaining) nearby(ctx context.Context) error {
+	if len(x.e.Near) == 0 {
+		return nil
+	}
+	j, spec := x.job, x.prepared()
+	count := &counting{requests: keyRequest(*spec.Key), classes: true}
+	var err error
+	if j.chain, err = j.bind(true, append(operatorsOf(spec, &companions{}), count)...); err != nil {
+		return err
+	}
+	found := map[int64][]place{}
+	for _, n := range x.e.Near {
+		found[int64(n.class)] = nil
+	}
+	sink := &classSink{prepare: func() error { return nil }, take: func(class int64, at place) {
+		if list, wanted := found[class]; wanted {
+			list = append(list, at)
+			slices.SortFunc(list, comparePlaces)
+			found[class] = list[:min(len(list), nearRows)]
+		}
+	}}
+	count.look = func(context.Context, []*contingency.Table, *operators.Report) error { return nil }
+	if _, err := j.count(ctx, count, sink); err != nil {
+		return err
+	}
+	for i, n := range x.e.Near {
+		for _, at := range found[int64(n.class)] {
+			x.e.Near[i].Rows = append(x.e.Near[i].Rows, RowAt{x.e.Inputs[at.input], at.row})
+		}
+	}
+	return nil
+}
+
+// sourcesOf are the input's columns that recoded key variables are made from.
+func sourcesOf(spec *schemas.Spec, in *arrow.Schema) []Source {
+	from := map[string]string{} // by name, the input's column that it is made from
+	for _, o := range spec.Operators {
+		for _, r := range o.Recode {
+			of := cmp.Or(r.From, r.Name)
+			from[r.Name] = cmp.Or(from[of], of)
+		}
+	}
+	var list []Source
+	for v, k := range spec.Key.Variables {
+		if column := from[k.Name]; column != "" && len(in.FieldIndices(column)) == 1 {
+			list = append(list, Source{Variable: v, Column: column})
+		}
+	}
+	return list
+}
+
+// A rowSink writes nothing; it looks for the class, the values and the risks of one row.
+type rowSink struct {
+	input int
+	row   int64
+	from  []Source
+	parts []operators.Part
+	names []string // of the columns that are made
+
+	mu     sync.Mutex
+	rows   int64 // of the input
+	class  int64
+	values []Source
+	risks  []Risk
+}
+
+func (s *rowSink) Begin(_ context.Context, parts []operators.Part, out []operators.Output) ([]string, error) {
+	s.parts = parts
+	for _, p := range parts {
+		if p.Input() == s.input {
+			s.rows += p.Rows()
+		}
+	}
+	for _, o := range out {
+		if !o.Input {
+			s.names = append(s.names, o.Field.Name)
+		}
+	}
+	var reads []string
+	for _, f := range s.from {
+		if !slices.Contains(reads, f.Column) {
+			reads = append(reads, f.Column)
+		}
+	}
+	return reads, nil
+}
+
+func (s *rowSink) Part(_ context.Context, i int) (operators.PartWriter, error) {
+	if s.parts[i].Input() != s.input {
+		return passing{}, nil
+	}
+	return &rowWriter{sink: s, next: s.parts[i].FirstRow()}, nil
+}
+
+func (s *rowSink) Commit(context.Context, map[string]string) error { return nil }
+func (s *rowSink) Abort()                                          {}
+
+// passing lets rows pass.
+type passing struct{}
+
+func (passing) Write(arrow.Record, []arrow.Array, *operators.Bitmap) error { return nil }
+func (passing) Close() error                                               { return nil }
+
+type rowWriter struct {
+	sink *rowSink
+	next int64
+}
+
+func (w *rowWriter) Write(rows arrow.Record, added []arrow.Array, keep *operators.Bitmap) error {
+	class := added[len(added)-1].(*array.Int64)
+	at := int(w.sink.row - w.next)
+	w.next += int64(class.Len())
+	if at < 0 || at >= class.Len() {
+		return nil
+	}
+	s := w.sink
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.from {
+		if a := rows.Column(rows.Schema().FieldIndices(f.Column)[0]); a.IsValid(at) {
+			text := strings.Clone(operators.Text(a, at))
+			f.Value = &text
+		}
+		s.values = append(s.values, f)
+	}
+	if keep != nil && !keep.Get(at) {
+		return nil
+	}
+	s.class = class.Value(at)
+	for k, a := range added {
+		name, ours := strings.CutPrefix(s.names[k], explainPrefix+"_")
+		x, isFloat := a.(*array.Float64)
+		if !ours || !isFloat || name == schemas.SudaScore || name == schemas.SudaIS {
+			continue
+		}
+		if name == schemas.SudaDISIS {
+			name = schemas.Column(schemas.SudaPrefix, name)
+		}
+		risk := Risk{Column: name}
+		if x.IsValid(at) {
+			value := x.Value(at)
+			risk.Value = &value
+		}
+		s.risks = append(s.risks, risk)
+	}
+	return nil
+}
+
+func (w *rowWriter) Close() error { return nil }
+
+// leading is the number that a category begins with: 70-74, <16, 85+, [0.5,1).
+var leading = regexp.MustCompile(`^(?:<|>=|\[)?(-?[0-9]+(?:\.[0-9]+)?)`)
+
+// ranksOf are the places of the categories of each variable in the order of their values; nil for a variable whose categories have none.
+func ranksOf(t *contingency.Table) [][]int {
+	ranks := make([][]int, len(t.Variables))
+	for v, variable := range t.Variables {
+		values, order := make([]float64, len(variable.Categories)), make([]int, len(variable.Categories))
+		ordered := len(order) > 2
+		for c, category := range variable.Categories {
+			order[c] = c
+			m := leading.FindStringSubmatch(category)
+			if ordered = ordered && m != nil; !ordered {
+				break
+			}
+			values[c], _ = strconv.ParseFloat(m[1], 64)
+			if strings.HasPrefix(category, "<") {
+				values[c] = math.Inf(-1)
+			}
+		}
+		if !ordered {
+			continue
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+		ranks[v] = make([]int, len(order))
+		for place, c := range order {
+			ranks[v][c] = place
+		}
+	}
+	return ranks
+}
