@@ -160,6 +160,9 @@ func (in *inputs) addFolder(folder, format string) error {
 			if err := regularFile(path); err != nil {
 				return err
 			}
+			if strings.ContainsAny(path[len(root):], "\n\r") {
+				return fmt.Errorf("cannot read %q: rename it, or name it by itself: lists of files have one on a line", path)
+			}
 			in.paths = append(in.paths, path)
 		}
 		return nil

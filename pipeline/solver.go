@@ -53,6 +53,9 @@ func (s *processSolver) Solve(ctx context.Context, m *program.Model) (*program.S
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	if dir, err = filepath.Abs(dir); err != nil { // the program is run in it
+		return nil, err
+	}
 	model, result := filepath.Join(dir, "model.mps"), filepath.Join(dir, "result")
 	f, err := os.OpenFile(model, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -28,6 +29,9 @@ func parse(text []byte) (root ast.Node, problem *Problem) {
 	}()
 	if len(text) > MaxSpecSize {
 		return nil, &Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has more than the %d bytes that are read", MaxSpecSize)}
+	}
+	if problem := notText(text); problem != nil {
+		return nil, problem
 	}
 	tokens := lexer.Tokenize(string(text))
 	if problem := depth(tokens); problem != nil {
@@ -168,4 +172,22 @@ func describe(n ast.Node) string {
 		return "a tagged value (leave the tag out)"
 	}
 	return "this"
+}
+
+// notText finds bytes that are no UTF-8, which YAML is: they would be read as other characters than were meant.
+func notText(text []byte) *Problem {
+	line, column := 1, 1
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return &Problem{Line: line, Column: column, Message: "the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8"}
+		case r == '\n':
+			line, column = line+1, 1
+		default:
+			column++
+		}
+		text = text[size:]
+	}
+	return nil
 }

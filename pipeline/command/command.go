@@ -23,6 +23,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -73,7 +74,7 @@ func Main(args []string) int {
 
 // Run runs a command line, args[0] being the program's name, and gives its exit status.
 func Run(ctx context.Context, args []string, s Streams) (status int) {
-	c := &console{Streams: s, logs: "text"}
+	c := &console{Streams: s, logs: "text", args: args}
 	defer func() {
 		if r := recover(); r != nil {
 			c.fail(fmt.Errorf("internal error: %v", r))
@@ -167,6 +168,7 @@ type console struct {
 	flags    bool // flags describe the run, no spec
 	progress *progress
 	logger   *slog.Logger
+	args     []string           // of the command line
 	reads    []pipeline.Reading // files that said what is to be done
 
 	stopProfile func() // nil when there is no profile
@@ -181,9 +183,21 @@ func (c *console) fail(err error) {
 		c.failJSON(err)
 		return
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(c.oneLine(err.Error())) {
 		fmt.Fprintf(c.Err, "microrisk: %s\n", strings.TrimRight(line, "\n"))
 	}
+}
+
+// oneLine writes what the command line named with line breaks, and what is in such folders, in quotes: each error is one line.
+func (c *console) oneLine(text string) string {
+	for _, arg := range c.args {
+		for _, part := range []string{arg, arg[strings.IndexByte(arg, '=')+1:]} {
+			if strings.ContainsAny(part, "\n\r") {
+				text = strings.ReplaceAll(text, part, strconv.Quote(part))
+			}
+		}
+	}
+	return text
 }
 
 // failJSON writes an error as JSON lines, with fields where it has any.
