@@ -82,6 +82,9 @@ func (s *mc3Summarizer) measures(m *schemas.MC3Summary, l *fittedLaw) {
 		m.ReidentifiedPart = figure(100 * f.Reidentifications / float64(s.data.Records))
 	}
 	m.Diagnostics.EmptyCells = f.EmptyCells
+	if d := f.CMUMDrawn; d != nil {
+		m.CMUMDrawn = &schemas.MC3Drawn{SE: d.SE, Lower: d.Low, Upper: d.High}
+	}
 	if sd := l.cells.SD; sd != nil {
 		m.SD = &schemas.MC3Deviations{PopulationUniques: sd.PopulationUniques, CorrectMatches: sd.CorrectMatches, Reidentifications: sd.Reidentifications}
 	}

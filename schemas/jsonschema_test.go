@@ -128,7 +128,7 @@ func summary() *Summary {
 		FileScore: 3.5, FileIS: 7, Variables: []Blame{{"AGE", 3.5, 100}}, Categories: []CategoryBlame{{"AGE", &category, 2, 57.1, 57.1}, {"AGE", nil, 1.5, 42.9, 42.9}}}
 	half := pointer(0.5)
 	mc3 := &MC3Summary{Records: 28155, Fraction: 0.01, PopulationSize: n, Search: "exact", SearchReason: "6 key variables", Estimator: "gamma", PriorPrecision: 1, DIS: half, PU: half,
-		PUSE: half, PUSU: half, CMUM: half, CMSU: half, PopulationUnique: half, CorrectMatches: half, Reidentified: half, ReidentifiedPart: half, SD: &MC3Deviations{1, 2, 3},
+		PUSE: half, PUSU: half, CMUM: half, CMUMDrawn: &MC3Drawn{0.01, 0.4, 0.6}, CMSU: half, PopulationUnique: half, CorrectMatches: half, Reidentified: half, ReidentifiedPart: half, SD: &MC3Deviations{1, 2, 3},
 		Models: []ModelSummary{{"[AGE SEX]", [][2]string{{"AGE", "SEX"}}, -10, 1}}, EdgeProbabilities: []EdgeProbability{{[2]string{"AGE", "SEX"}, 1, nil}},
 		Variables: []RelativeRisk{{"AGE", half, half, 3}}, Categories: []CategoryRisk{{"AGE", nil, half, half, half, nil, 3}}, Calibration: []CalibrationBin{{3, 0.5, 0.5, 2}},
 		Sensitivity: []Sensitivity{{1, "[AGE SEX]", 1, half, half, half, half}}, Baselines: []Baseline{{"pitman", half, half, nil, nil, "why"}},
@@ -163,7 +163,7 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(SummarySchema())
 	types := []any{Summary{}, KeySummary{}, VariableSummary{}, SamplingSummary{}, LimitSummary{}, RunSummary{}, SudaSummary{}, Blame{}, CategoryBlame{},
-		MC3Summary{}, MC3Deviations{}, ModelSummary{}, EdgeProbability{}, EdgeDiagnostics{}, WorstEdge{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, SAPTable{}, TabulateSummary{},
+		MC3Summary{}, MC3Deviations{}, MC3Drawn{}, ModelSummary{}, EdgeProbability{}, EdgeDiagnostics{}, WorstEdge{}, RelativeRisk{}, CategoryRisk{}, CalibrationBin{}, Sensitivity{}, Baseline{}, MC3Diagnostics{}, SAPSummary{}, SAPDistribution{}, SmallestKnown{}, SAPTable{}, TabulateSummary{},
 		KAnonymitySummary{}, CombinationsSize{}, LDiversitySummary{}, SensitiveSummary{}, IndividualSummary{}, HouseholdSummary{}}
 	known := map[string]bool{}
 	for _, x := range types {

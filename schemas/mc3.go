@@ -115,7 +115,8 @@ type MC3Summary struct {
 	PU               *float64    `json:"pu"`
 	PUSE             *float64    `json:"pu_se"` // 0 when the empty cells were summed
 	PUSU             *float64    `json:"pu_su"`
-	CMUM             *float64    `json:"cm_um"` // theta
+	CMUM             *float64    `json:"cm_um"`                 // theta
+	CMUMDrawn        *MC3Drawn   `json:"cm_um_drawn,omitempty"` // of estimator exact and montecarlo
 	CMSU             *float64    `json:"cm_su"`
 	PopulationUnique *float64    `json:"expected_population_uniques"` // tau1, among the sample uniques
 	CorrectMatches   *float64    `json:"expected_correct_matches"`    // tau2, among the sample uniques
@@ -140,6 +141,13 @@ type MC3Deviations struct {
 	PopulationUniques float64 `json:"expected_population_uniques"`
 	CorrectMatches    float64 `json:"expected_correct_matches"`
 	Reidentifications float64 `json:"expected_reidentifications"`
+}
+
+// MC3Drawn is what draws say of a figure: its standard error, and between which values 95 % of the posterior lie.
+type MC3Drawn struct {
+	SE    float64 `json:"se"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
 }
 
 // A ModelSummary is a graphical model and its posterior probability.

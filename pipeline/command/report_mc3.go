@@ -40,7 +40,11 @@ func modelRows(m *schemas.MC3Summary) [][]cell {
 	}
 	add("population uniques", m.PU, note)
 	add("of sample uniques", m.PUSU, "PU|SU: population uniques among them")
-	add("correct match", m.CMUM, "CM|UM: of a unique match")
+	note = "CM|UM: of a unique match"
+	if d := m.CMUMDrawn; d != nil {
+		note += " (" + figure(d.Lower) + " to " + figure(d.Upper) + ")"
+	}
+	add("correct match", m.CMUM, note)
 	add("of sample uniques", m.CMSU, "CM|SU: of a sample unique's match")
 	part := "E[1/F] over all records"
 	if m.ReidentifiedPart != nil {

@@ -24,7 +24,8 @@ const (
 // sample and options. PU needs the empty cells of the table: they are summed where the full table has at most 4 million cells and
 // times the models 100 million, else sampled. They are taken by the gamma estimator unless the estimator is poisson, or exact and
 // cells times models are at most 20,000. CMUM is E[n1 / sum of F] by a gamma of the summed mean and variance of pi over sample
-// uniques, for poisson a Poisson sum; it does not tell montecarlo and exact from gamma. With several models each measure is averaged.
+// uniques, for poisson a Poisson sum; for montecarlo and exact it is averaged over draws of the sum itself, which has no closed form. With
+// several models each measure is averaged.
 func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*File, error) {
 	if err := l.ready(d, &o); err != nil {
 		return nil, err
@@ -67,9 +68,8 @@ func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*Fi
 		return nil, err
 	}
 	if n1 > 0 {
-		f.CMUM = 0
-		for k, m := range l.Models {
-			f.CMUM += m.Weight * sums[k].uniques.theta(n1, o.Unsampled)
+		if err := f.matches(ctx, p, d, c, &quiet, sums); err != nil {
+			return nil, err
 		}
 	}
 	var empty float64
@@ -83,6 +83,30 @@ func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*Fi
 	}
 	f.PU = (f.PopulationUniques + empty) / people
 	return f, err
+}
+
+// matches fills in CMUM.
+func (f *File) matches(ctx context.Context, p *plan, d *bayes.Data, c *Cells, o *Options, sums []modelSums) error {
+	n1 := float64(f.SampleUniques)
+	if o.Estimator != Exact && o.Estimator != MonteCarlo {
+		f.CMUM = 0
+		for k, m := range p.law.Models {
+			f.CMUM += m.Weight * sums[k].uniques.theta(n1, o.Unsampled)
+		}
+		return nil
+	}
+	drawn := c.drawn
+	if o.Estimator == Exact || drawn == nil {
+		var err error
+		if drawn, err = p.drawMasses(ctx, d, o, sums); err != nil {
+			return err
+		}
+	}
+	f.theta(drawn, n1, o.Unsampled, o.Estimator)
+	if n1 == 1 { // that of the one unique, which is known without draws
+		f.CMUM, f.CMUMDrawn.SE = f.CorrectMatches, 0
+	}
+	return nil
 }
 
 // A gathered sum has mean and variance of a sum of pi, taken as independent.

@@ -150,6 +150,7 @@ func allot(models []bayes.Model, draws int, start float64) []int {
 const (
 	streamAllot = 1<<63 + iota
 	streamUrn
+	streamTheta = 1<<62 + 1
 )
 
 const drawsTogether = 8
@@ -199,14 +200,15 @@ func (l *Law) drawnCells(ctx context.Context, d *bayes.Data, o *Options, c *Cell
 		}
 	}
 	c.SD = sums.deviations()
+	c.drawn = &masses{sum: sums.mass}
 	return nil
 }
 
 // drawSums are the file-level sums of each draw.
-type drawSums struct{ uniques, matches, all []float64 }
+type drawSums struct{ uniques, matches, all, mass []float64 }
 
 func newDrawSums(draws int) *drawSums {
-	return &drawSums{make([]float64, draws), make([]float64, draws), make([]float64, draws)}
+	return &drawSums{make([]float64, draws), make([]float64, draws), make([]float64, draws), make([]float64, draws)}
 }
 
 // add takes some draws into the sums of the cells, each cell's in order of draws, and into their own, in order of blocks.
@@ -215,7 +217,7 @@ func (s *drawSums) add(ctx context.Context, o *Options, d *bayes.Data, c *Cells,
 	n := d.Cells()
 	u := math.Round(o.Unsampled)
 	parts := (n + part - 1) / part
-	sums := make([][drawsTogether][3]float64, parts)
+	sums := make([][drawsTogether][4]float64, parts)
 	err := parallel(ctx, o, parts, func(int) int64 { return 1 }, func() struct{} { return struct{}{} }, func(_ struct{}, b int) {
 		for k, draw := range pi {
 			t := &sums[b][k]
@@ -233,6 +235,7 @@ func (s *drawSums) add(ctx context.Context, o *Options, d *bayes.Data, c *Cells,
 					c.PopulationUnique[i] += alone
 					t[0] += alone
 					t[1] += match
+					t[3] += draw[i]
 				}
 				if c.SetMatch != nil {
 					c.SetMatch[i] += poissonSetMatch(f, u*draw[i])
@@ -245,6 +248,7 @@ func (s *drawSums) add(ctx context.Context, o *Options, d *bayes.Data, c *Cells,
 			s.uniques[first+k] += sums[b][k][0]
 			s.matches[first+k] += sums[b][k][1]
 			s.all[first+k] += sums[b][k][2]
+			s.mass[first+k] += sums[b][k][3]
 		}
 	}
 	return err

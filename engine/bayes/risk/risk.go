@@ -59,10 +59,18 @@ type Cells struct {
 	ExpectedFrequency []float64 // E[F] = f + u E[pi]
 	SetMatch          []float64 // the thesis' printed formula, E of 1/C(F, f); nil unless asked
 	SD                *SDs      // of MonteCarlo, else nil
+
+	drawn *masses // of MonteCarlo
 }
 
 // SDs are posterior standard deviations of the file-level sums.
 type SDs struct{ PopulationUniques, CorrectMatches, Reidentifications float64 }
+
+// Drawn is what draws say of an estimate.
+type Drawn struct {
+	SE        float64 // standard error of the estimate
+	Low, High float64 // 95 % of the posterior of pi lie between
+}
 
 // A File has the file-level measures. PUSU, CMUM and CMSU are NaN where there is no sample unique, PU where there is nobody.
 type File struct {
@@ -71,6 +79,7 @@ type File struct {
 	PUSE              float64 // its standard error, 0 when the empty cells were summed
 	PUSU              float64 // PU|SU: share of sample uniques that are population unique
 	CMUM              float64 // CM|UM, theta: n1 / sum of F over sample uniques
+	CMUMDrawn         *Drawn  // of MonteCarlo and Exact: what the draws say of CMUM, else nil
 	CMSU              float64 // CM|SU: mean of 1/F over sample uniques
 	PopulationUniques float64 // tau1: expected number of population uniques among the sample uniques
 	CorrectMatches    float64 // tau2: sum of E[1/F] over sample uniques
