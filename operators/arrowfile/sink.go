@@ -21,6 +21,7 @@ const waiting = 128 << 20
 type Sink struct {
 	targets []*target
 	single  bool
+	several *Source // of which all files go into one, nil if not
 	parts   []operators.Part
 	out     []operators.Output
 	order   *operators.InOrder
@@ -45,6 +46,7 @@ func NewSink(src operators.Source, outputs []string) (*Sink, error) {
 		if err := a.identical(); err != nil {
 			return nil, err
 		}
+		s.several = a
 	}
 	for i, path := range outputs {
 		f, err := atomicfile.Create(path, operators.InputsOf(src, i, len(outputs))...)
@@ -81,6 +83,9 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 	for _, o := range out {
 		if o.Input {
 			reads = append(reads, o.Field.Name)
+		}
+		if d, coded := o.Field.Type.(*arrow.DictionaryType); coded && o.Input && s.several != nil && !s.several.oneDictionary(o.Field.Name) {
+			o.Field.Type = d.ValueType // a file has one dictionary for a column
 		}
 		fields = append(fields, o.Field)
 	}

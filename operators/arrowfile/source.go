@@ -86,6 +86,24 @@ func common(files []*file) (*arrow.Schema, map[string]error) {
 	return arrow.NewSchema(fields, &meta), whyNot
 }
 
+// oneDictionary tells whether all files have the same dictionary for a column.
+func (s *Source) oneDictionary(column string) bool {
+	var first arrow.Array
+	for _, f := range s.files {
+		c := f.content
+		d, err := c.dictionary(c.ids[c.native.FieldIndices(column)[0]].id, c.count)
+		switch {
+		case err != nil:
+			return false // what is wrong is told when it is read
+		case first == nil:
+			first = d.values
+		case !array.Equal(first, d.values):
+			return false
+		}
+	}
+	return true
+}
+
 // Schema is a Source's.
 func (s *Source) Schema() *arrow.Schema { return s.schema }
 

@@ -169,6 +169,35 @@ func TestDictionariesThatChange(t *testing.T) {
 	}
 }
 
+func TestFilesWithOtherDictionaries(t *testing.T) {
+	typ := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	dir := t.TempDir()
+	var paths []string
+	for i, text := range []string{`["x","y"]`, `["y","z"]`} {
+		list, _, err := array.FromJSON(memory.DefaultAllocator, arrow.BinaryTypes.String, strings.NewReader(text))
+		require.NoError(t, err)
+		index, _, err := array.FromJSON(memory.DefaultAllocator, arrow.PrimitiveTypes.Int8, strings.NewReader(`[0,1,null]`))
+		require.NoError(t, err)
+		a := array.NewDictionaryArray(typ, index, list)
+		r := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: typ, Nullable: true}}, nil), []arrow.Array{a}, 3)
+		paths = append(paths, write(t, filepath.Join(dir, fmt.Sprint(i, ".arrow")), []arrow.Record{r}))
+	}
+	s, err := NewSource(t.Context(), paths, Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	out := filepath.Join(dir, "out.arrow")
+	sink, err := NewSink(s, []string{out})
+	require.NoError(t, err)
+	chain, err := operators.NewChain(s.Schema())
+	require.NoError(t, err)
+	_, err = chain.Run(t.Context(), s, sink, operators.Options{})
+	require.NoError(t, err)
+	back, err := NewSource(t.Context(), []string{out}, Options{})
+	require.NoError(t, err)
+	defer back.Close()
+	require.Equal(t, "false x\nfalse y\ntrue (null)\nfalse y\nfalse z\ntrue (null)", values(t, back, 0))
+}
+
 // Small files that claim much are refused, by the column, or read in pieces.
 func TestSmallFilesThatClaimMuch(t *testing.T) {
 	const rows = 50_000_000
