@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -25,6 +26,9 @@ var schemaCopies = map[string]func(text string, l *layout, f *file, fields []arr
 	"parquet.proto.descriptor":                  nil,
 	"parquet.proto.class":                       nil,
 	"writer.model.name":                         modelName,
+	"pandas":                                    pandasColumns,
+	"r":                                         whileAllStay, // attributes of every column, the labels of its categories among them
+	"huggingface":                               whileAllStay,
 }
 
 // carryCopy is what the output says under a key of the input, and whether it has it at all.
@@ -55,6 +59,83 @@ func modelName(text string, _ *layout, _ *file, _ []arrow.Field) (string, bool) 
 		return "", false
 	}
 	return text, true
+}
+
+// whileAllStay keeps what speaks of every column of the input while all of them are in the output.
+func whileAllStay(text string, l *layout, f *file, _ []arrow.Field) (string, bool) {
+	for k := range f.columns {
+		if !slices.Contains(l.columns, k) {
+			return "", false
+		}
+	}
+	return text, true
+}
+
+// pandasColumns leaves out of pandas' description what it says of columns that the output does not have. It need not know of new ones.
+func pandasColumns(text string, l *layout, f *file, fields []arrow.Field) (string, bool) {
+	if _, all := whileAllStay(text, l, f, fields); all {
+		return text, true
+	}
+	var about map[string]json.RawMessage
+	var columns, index []json.RawMessage
+	if json.Unmarshal([]byte(text), &about) != nil {
+		return "", false
+	}
+	if about["columns"] == nil {
+		return text, true
+	}
+	if json.Unmarshal(about["columns"], &columns) != nil {
+		return "", false
+	}
+	stays := map[string]bool{}
+	for _, k := range l.columns {
+		if k >= 0 {
+			stays[f.columns[k].name] = true
+		}
+	}
+	columns = slices.DeleteFunc(columns, func(raw json.RawMessage) bool {
+		var c struct {
+			Field *string `json:"field_name"`
+			Name  *string `json:"name"`
+		}
+		if json.Unmarshal(raw, &c) != nil {
+			return true
+		}
+		name := cmp.Or(c.Field, c.Name)
+		return name == nil || !stays[*name]
+	})
+	if json.Unmarshal(about["index_columns"], &index) == nil {
+		index = slices.DeleteFunc(index, func(raw json.RawMessage) bool {
+			var name string
+			return json.Unmarshal(raw, &name) == nil && !stays[name]
+		})
+		about["index_columns"], _ = json.Marshal(index)
+	}
+	about["columns"], _ = json.Marshal(columns)
+	made, err := json.Marshal(about)
+	return string(made), err == nil
+}
+
+// withRows gives pandas' index of numbered rows the rows of the output, where some of the input's are left out.
+func withRows(text string, rows int64) string {
+	var about map[string]json.RawMessage
+	var index []map[string]any
+	if json.Unmarshal([]byte(text), &about) != nil || json.Unmarshal(about["index_columns"], &index) != nil {
+		return text
+	}
+	for _, x := range index {
+		start, isNumber := x["start"].(float64)
+		step, isStep := x["step"].(float64)
+		if x["kind"] == "range" && isNumber && isStep {
+			x["stop"] = int64(start) + int64(step)*rows
+		}
+	}
+	about["index_columns"], _ = json.Marshal(index)
+	made, err := json.Marshal(about)
+	if err != nil {
+		return text
+	}
+	return string(made)
 }
 
 // fieldsOf replaces the fields of a JSON schema by those of the output: of columns that stay as they were, of new ones as make says.

@@ -295,3 +295,27 @@ func TestCopiesOfTheSchema(t *testing.T) {
 		require.Equal(t, c.want != "", kept, c.key)
 	}
 }
+
+// What the footer says of columns and rows stays behind with them.
+func TestDescriptionsOfWhatIsLeftOut(t *testing.T) {
+	f := &file{columns: []column{{name: "x"}, {name: "y"}}}
+	const pandas = `{"index_columns":["y",{"kind":"range","start":0,"step":1,"stop":9}],"columns":[{"name":"x","field_name":"x"},{"name":"y","field_name":"y"}],"pandas_version":"2"}`
+	for _, c := range []struct {
+		key, old string
+		columns  []int
+		want     string
+	}{
+		{"pandas", pandas, []int{0, 1, -1}, pandas},
+		{"pandas", pandas, []int{0, -1}, `{"columns":[{"name":"x","field_name":"x"}],"index_columns":[{"kind":"range","start":0,"step":1,"stop":9}],"pandas_version":"2"}`},
+		{"pandas", "{}", []int{0}, "{}"},
+		{"pandas", "no JSON", []int{0}, ""},
+		{"r", "A\n3", []int{0, 1, -1}, "A\n3"},
+		{"r", "A\n3", []int{1, -1}, ""},
+	} {
+		text, kept := (&layout{columns: c.columns}).carryCopy(c.key, c.old, f, nil)
+		require.Equal(t, c.want, text)
+		require.Equal(t, c.want != "", kept)
+	}
+	require.Equal(t, `{"index_columns":[{"kind":"range","start":2,"step":2,"stop":10}]}`, withRows(`{"index_columns":[{"kind":"range","start":2,"stop":100,"step":2}]}`, 4))
+	require.Equal(t, `{}`, withRows(`{}`, 4))
+}

@@ -54,9 +54,14 @@ func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[stri
 				continue
 			}
 			seen[key] = true
-			if text, kept := o.layouts[f].carryCopy(key, kv.text(2), f, o.sink.fields); !kept {
+			text, kept := o.layouts[f].carryCopy(key, kv.text(2), f, o.sink.fields)
+			if !kept {
 				continue
-			} else if text != kv.text(2) {
+			}
+			if key == "pandas" && o.rows != o.inputRows() {
+				text = withRows(text, o.rows)
+			}
+			if text != kv.text(2) {
 				kv = keyValueOf(key, text)
 			}
 			list.kids = append(list.kids, kv)
@@ -80,6 +85,14 @@ func (o *output) setKeyValues(top *thriftValue, stored string, metadata map[stri
 	if len(list.kids) > 0 {
 		top.set(footerKeyValues, list)
 	}
+}
+
+// inputRows is the number of rows of the inputs.
+func (o *output) inputRows() (n int64) {
+	for _, f := range o.inputs {
+		n += f.footer.top.integer(footerRows, 0)
+	}
+	return n
 }
 
 func keyValueOf(key, value string) thriftValue {
