@@ -128,3 +128,23 @@ func (p *chunkPlace) correct(chunk *thriftValue) {
 	}
 	meta.set(metaCompressed, thriftInt(thriftI64, p.to-p.from))
 }
+
+func encodedMove(chunk thriftValue, e *encoded) chunkMove {
+	m := chunkMove{chunk: chunk, source: e, end: e.footer.start}
+	m.from, m.to = chunkRange(chunk.field(chunkMeta))
+	return m
+}
+
+// inputMove finds the pages of an input's chunk: where they are follows from them, not from what the footer says.
+func inputMove(p *part, chunk thriftValue, leaf int) (chunkMove, error) {
+	m := chunkMove{chunk: chunk, source: p.file.file, end: p.file.footer.start}
+	c := p.file.columnOf(leaf)
+	m.flat = p.file.leafType(c, leaf).repetitions == 0
+	var err error
+	if m.place, err = locate(m.source, m.end, &m.chunk); err != nil {
+		return m, fmt.Errorf("%s, column %q: %w", p, c.name, err)
+	}
+	m.from, m.to = m.place.from, m.place.to
+	m.place.correct(&m.chunk)
+	return m, nil
+}
