@@ -168,6 +168,9 @@ func keyFields(k *Key) []field {
 					v.Name = name
 				} else {
 					d.mapping(item, at, "a key variable", keyVariableFields(&v))
+					if !d.has(at+".name") && !d.failed(at) {
+						d.problemAt(at, "a key variable has no name; name the column")
+					}
 				}
 				k.Variables = append(k.Variables, v)
 			})

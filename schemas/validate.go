@@ -238,10 +238,7 @@ func (v *validator) key(path string, k *Key) {
 	seen := map[string]bool{}
 	for i, x := range k.Variables {
 		at := fmt.Sprintf("%s.variables[%d]", path, i)
-		switch {
-		case x.Name == "":
-			v.add(at, "a key variable has no name; name the column")
-		case seen[x.Name]:
+		if seen[x.Name] { // a column may have the empty name
 			v.add(at, "key variable %s is named twice; each counts once", x.Name)
 		}
 		seen[x.Name] = true

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/csv"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -294,7 +295,7 @@ func words(flag string, lists []string) ([]string, error) {
 			return nil, usage("--%s %q is no list of names separated by commas", flag, list)
 		}
 		for _, f := range fields {
-			if f == "" && (flag == "key" || flag == "values") {
+			if f == "" && !emptyName.MatchString(list) && (flag == "key" || flag == "values") {
 				return nil, usage("--%s %q has an empty name between its commas", flag, list)
 			}
 			all = append(all, f)
@@ -302,6 +303,9 @@ func words(flag string, lists []string) ([]string, error) {
 	}
 	return all, nil
 }
+
+// emptyName is the name of a column without a name in a list: "" between its commas.
+var emptyName = regexp.MustCompile(`(^|,)""(,|$)`)
 
 // conditionOf reads COLUMN=VALUE,VALUE or COLUMN=LEAST..LARGEST, either end of which may be left out.
 func conditionOf(text string) (schemas.Condition, error) {

@@ -513,3 +513,15 @@ sink: {path: risk.csv}
 	require.Equal(t, ExitWrong, r.status)
 	require.Contains(t, r.err, "--select and the spec s.yaml both say what is read")
 }
+
+// A column without a name can be a key variable.
+func TestEmptyName(t *testing.T) {
+	path, err := filepath.Abs("../../operators/parquetfile/testdata/07_name_empty.parquet")
+	require.NoError(t, err)
+	folder(t)
+	r := microrisk(t, "inspect", path, "--key", `region,""`)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "all variables              4               2")
+	r = microrisk(t, "inspect", path, "--key", "region,")
+	require.Contains(t, r.err, "has an empty name between its commas")
+}
