@@ -33,8 +33,8 @@ type warner interface{ Warnings() []string }
 
 // batchMemory is what one of the record batches that workers read at the same time may take.
 func (o Options) batchMemory() int64 {
-	const least = 32 << 20 // below it files that nobody made to do harm could not be read
-	return max(o.Memory/int64(max(o.Workers, 1)), min(o.Memory, least))
+	const least = 64 << 20 // about what the program needs besides its tables: below it files that mean no harm could not be read
+	return max(o.Memory/int64(max(o.Workers, 1)), least)
 }
 
 // open opens the inputs, with the columns that are in the names of their folders.
