@@ -293,7 +293,7 @@ func (t tableRef) String() string {
 func (c *Chain) Output() []Output {
 	out := make([]Output, len(c.output))
 	for i, id := range c.output {
-		out[i] = Output{Field: c.columns[id].field, Input: c.columns[id].step < 0}
+		out[i] = Output{Field: c.columns[id].field, Input: c.columns[id].step < 0, Filtered: c.filters}
 	}
 	return out
 }

@@ -64,6 +64,8 @@ type PartWriter interface {
 type Output struct {
 	Field arrow.Field
 	Input bool // passes through from the input
+	// Filtered says that rows leave the output: what is written must not hold values of theirs, as a dictionary might.
+	Filtered bool
 }
 
 // InputsOf are the paths of the files whose rows output i of n outputs of a source holds, as far as the source names them.

@@ -4,6 +4,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators/parquetfile"
@@ -43,6 +47,39 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 	_, err = Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
 	require.Empty(t, footerOf(t, "none.parquet"))
+}
+
+// A dictionary would hold the values of rows that were taken out.
+func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "job", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for i, job := range []string{"baker", "baker", "astronaut", "cook"} {
+		b.Field(0).(*array.Int64Builder).Append(int64(i))
+		require.NoError(t, b.Field(1).(*array.BinaryDictionaryBuilder).AppendString(job))
+	}
+	r := b.NewRecord()
+	defer r.Release()
+	f, err := os.Create("in.arrow")
+	require.NoError(t, err)
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	require.NoError(t, err)
+	require.NoError(t, w.Write(r))
+	require.NoError(t, w.Close())
+	require.NoError(t, f.Close())
+	for _, output := range []string{"out.arrow", "out.parquet", "out.csv"} {
+		spec := assess("in.arrow", output)
+		spec.Key = keyOf("job")
+		spec.Operators = append([]schemas.Operator{{Select: &schemas.Select{Rows: []schemas.Condition{{Column: "id", Values: []string{"0", "1", "3"}}}}}}, spec.Operators...)
+		o, err := Run(t.Context(), spec, Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 3, o.Written)
+		raw, err := os.ReadFile(output)
+		require.NoError(t, err)
+		require.NotContains(t, string(raw), "astronaut", output)
+		require.Contains(t, string(raw), "baker", output)
+	}
 }
 
 // footerOf is the summary in a Parquet file's metadata.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -84,8 +85,13 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 		if o.Input {
 			reads = append(reads, o.Field.Name)
 		}
-		if d, coded := o.Field.Type.(*arrow.DictionaryType); coded && o.Input && s.several != nil && !s.several.oneDictionary(o.Field.Name) {
-			o.Field.Type = d.ValueType // a file has one dictionary for a column
+		d, coded := o.Field.Type.(*arrow.DictionaryType)
+		switch {
+		case coded && o.Input && (o.Filtered || s.several != nil && !s.several.oneDictionary(o.Field.Name)):
+			// A file has one dictionary for a column, and that of rows which leave has their values too.
+			o.Field.Type = d.ValueType
+		case o.Filtered && nestsDictionary(o.Field.Type):
+			return nil, fmt.Errorf("column %q of type %s: its dictionary would hold values of rows that are not chosen: leave the column out (select columns)", o.Field.Name, o.Field.Type)
 		}
 		fields = append(fields, o.Field)
 	}
@@ -97,6 +103,14 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 		}
 	}
 	return reads, nil
+}
+
+// nestsDictionary tells whether a nested type has dictionaries in it.
+func nestsDictionary(t arrow.DataType) bool {
+	nested, ok := t.(arrow.NestedType)
+	return ok && slices.ContainsFunc(nested.Fields(), func(f arrow.Field) bool {
+		return f.Type.ID() == arrow.DICTIONARY || nestsDictionary(f.Type)
+	})
 }
 
 func (t *target) open() error {
