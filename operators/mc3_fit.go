@@ -88,6 +88,9 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if err := b.fits(t, env.Memory); err != nil {
 		return nil, err
 	}
+	if err := b.oneFraction(t); err != nil {
+		return nil, err
+	}
 	d, err := bayes.NewData(t, b.drop)
 	if err != nil {
 		return nil, err

@@ -390,7 +390,11 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 		v, ok := number(a, r)
 		switch {
 		case sum.Weight && (!ok || !(v > 0) || math.IsInf(v, 1)):
-			return nil, w.rowErrorf(r, "the weight %q is %s: a weight must be a finite number above 0", sum.Name, show(a, r))
+			way := ""
+			if !ok || v == 0 {
+				way = fmt.Sprintf("; leave such records out by a range (select), or say weight: {column: %s, zero: drop}", sum.Name)
+			}
+			return nil, w.rowErrorf(r, "the weight %q is %s: a weight must be a finite number above 0%s", sum.Name, show(a, r), way)
 		case ok && (math.IsNaN(v) || math.IsInf(v, 0)):
 			return nil, w.rowErrorf(r, "%q is %s: it cannot be added up", sum.Name, show(a, r))
 		case math.Abs(v) > largestValue:

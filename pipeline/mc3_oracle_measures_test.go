@@ -11,6 +11,7 @@ import (
 type mc3Figures struct {
 	risks                    []mc3Risk // by class
 	pu, pusu, theta, cmsu    float64
+	least                    float64 // of theta: n1 / E[sum of F], by Jensen's inequality
 	tau1, tau2, reidentified float64
 }
 
@@ -71,6 +72,12 @@ func (c *mc3Case) figures(laws []*mc3Law) *mc3Figures {
 		}
 		x.pu += l.weight * population / t.people
 		x.theta += l.weight * l.theta(uniques)
+		mean := 0.0
+		for _, cells := range uniques {
+			m, _ := l.moments(cells)
+			mean += m
+		}
+		x.least += l.weight * n1 / (n1 + (t.people-float64(len(t.records)))*mean)
 	}
 	x.pusu, x.cmsu = x.tau1/n1, x.tau2/n1
 	return x

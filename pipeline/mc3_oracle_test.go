@@ -105,8 +105,9 @@ func (c *mc3Case) drawSampling(t *rapid.T) {
 	case "weight":
 		c.sampling.Weight = "w"
 		c.weights = []float64{}
+		w := pick(t, "w", 1, 1.5, 2, 17.25, 40) // weights that differ are refused
 		for range c.rows {
-			c.weights = append(c.weights, pick(t, "w", 1, 1.5, 2, 17.25, 40))
+			c.weights = append(c.weights, w)
 		}
 	}
 }

@@ -231,7 +231,12 @@ func operatorsOf(s *schemas.Spec, with *companions) []operators.Operator {
 	s = s.WithLevels()
 	var list []operators.Operator
 	shared := sharedKey(s)
+	weighed := s.Sampling != nil && s.Sampling.Weight != "" && s.Sampling.ZeroWeight == schemas.ZeroDrop
 	for i, o := range s.Operators {
+		if weighed && o.Measure() != nil {
+			list = append(list, operators.Weighed{Column: s.Sampling.Weight})
+			weighed = false
+		}
 		for _, r := range o.Recode {
 			list = append(list, operators.Recode{Config: r})
 		}

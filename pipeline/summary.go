@@ -62,6 +62,9 @@ func (j *job) warnings() []string {
 	}
 	if s := j.spec.Sampling; s != nil && s.Weight != "" {
 		list = append(list, fmt.Sprintf("the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn", s.Weight))
+		if s.ZeroWeight == schemas.ZeroDrop {
+			list = append(list, "records whose weight is 0 or missing are left out: they are in no table, and their columns are null")
+		}
 	}
 	return list
 }

@@ -23,7 +23,7 @@ func (s *Spec) ordered() ordered {
 	root := ordered{{"version", Version}}
 	root.add("source", sourceYAML(s.Source))
 	if s.Sampling != nil {
-		root.add("sampling", fieldsOf("fraction", s.Sampling.Fraction, "population_size", s.Sampling.PopulationSize, "weight", s.Sampling.Weight))
+		root.add("sampling", fieldsOf("fraction", s.Sampling.Fraction, "population_size", s.Sampling.PopulationSize, "weight", weightOf(s.Sampling)))
 	}
 	if s.Key != nil {
 		root.add("key", keyYAML(s.Key))
@@ -117,6 +117,14 @@ func (o *ordered) add(key string, value any) {
 		}
 	}
 	*o = append(*o, entry{key, value})
+}
+
+// weightOf is a column, or a mapping where more is said of it.
+func weightOf(s *Sampling) any {
+	if s.ZeroWeight == "" {
+		return s.Weight
+	}
+	return fieldsOf("column", s.Weight, "zero", s.ZeroWeight)
 }
 
 // fieldsOf makes a mapping of names and values, unset ones left out.

@@ -147,7 +147,14 @@ func samplingFields(s *Sampling) []field {
 				d.problemAt(path, populationSize(s.PopulationSize))
 			}
 		}},
-		{"weight", text("sampling.weight", &s.Weight)},
+		{"weight", func(d *decoder, n ast.Node, path string) {
+			switch n.(type) {
+			case *ast.MappingNode, *ast.MappingValueNode:
+				d.mapping(n, path, "weight", []field{{"column", text("the weight's column", &s.Weight)}, {"zero", text("zero", &s.ZeroWeight)}})
+			default:
+				s.Weight, _ = d.name(n, path, "sampling.weight")
+			}
+		}},
 	}
 }
 

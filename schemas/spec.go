@@ -51,7 +51,11 @@ type Sampling struct {
 	Fraction       float64 // in (0, 1]; 0 when unset
 	PopulationSize int64   // of the population of the records asked about (chosen, and not dropped), at least their number; 0 when unset
 	Weight         string  // column of sampling weights: the fraction is n / (sum of weights)
+	ZeroWeight     string  // what a weight of 0 or null means: "" an error, or ZeroDrop
 }
+
+// ZeroDrop leaves out records whose weight is 0 or null: they get nulls and are in no table.
+const ZeroDrop = "drop"
 
 // Missing-value policies.
 const (

@@ -223,6 +223,12 @@ func (v *validator) sampling(s *Sampling) {
 	if s.Weight != "" {
 		set++
 	}
+	switch {
+	case s.ZeroWeight != "" && s.Weight == "":
+		v.add("sampling.weight", "the weight has no column")
+	case s.ZeroWeight != "" && s.ZeroWeight != ZeroDrop:
+		v.add("sampling.weight.zero", "zero is %q; it is drop, or left out", s.ZeroWeight)
+	}
 	if set != 1 {
 		v.add("sampling", "sampling says %s; give one of fraction, population_size and weight", [...]string{"nothing", "", "two things", "three things"}[set])
 	}

@@ -359,6 +359,12 @@ func samplingOf(ctx *cli.Context) (*schemas.Sampling, error) {
 		if s.Weight == "" {
 			return nil, usage("--weight is empty; name the column of sampling weights")
 		}
+		if s.ZeroWeight = ctx.String("zero-weight"); s.ZeroWeight != "" && s.ZeroWeight != schemas.ZeroDrop {
+			return nil, usage("--zero-weight is %q; it is drop, or left out", s.ZeroWeight)
+		}
+	}
+	if ctx.IsSet("zero-weight") && s.Weight == "" {
+		return nil, usage("--zero-weight is of --weight, which is not there")
 	}
 	switch given {
 	case 0:

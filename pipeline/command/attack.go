@@ -18,6 +18,7 @@ func samplingFlags() []cli.Flag {
 		&cli.StringFlag{Name: "fraction", Usage: "sampling fraction: records of the sample / size of the population, above 0 and at most 1"},
 		&cli.StringFlag{Name: "population-size", Usage: "size of the population of the records that are chosen and not dropped, in place of --fraction"},
 		&cli.StringFlag{Name: "weight", Usage: "`COLUMN` of sampling weights, in place of --fraction"},
+		&cli.StringFlag{Name: "zero-weight", Usage: "a --weight of 0 or missing: drop leaves such records out (default: an error)"},
 	}
 }
 

@@ -1,0 +1,61 @@
+package operators
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/contingency"
+)
+
+// Weighed leaves the records out whose sampling weight is 0 or missing: they stay in the output, with nulls in the columns of the
+// operators that follow, and are in no table of theirs.
+type Weighed struct{ Column string }
+
+// Bind is an Operator's. The column must be a number.
+func (w Weighed) Bind(in *arrow.Schema) (*Plan, error) {
+	f, err := lookUp("sampling", in, w.Column)
+	if err != nil {
+		return nil, err
+	}
+	if !isNumber(valueType(f.Type)) {
+		return nil, fmt.Errorf("sampling: the weight %q is of type %s: a weight must be a number", f.Name, f.Type)
+	}
+	holds := func(values arrow.Array, i int) bool {
+		x, ok := number(values, i)
+		return !ok || x != 0 // what is no weight is an error of who adds them up
+	}
+	return &Plan{Reads: []string{w.Column}, Filters: true, KeepRows: true, Apply: &selected{conditions: []*rowCondition{{holds: holds}}}}, nil
+}
+
+// weightSpread is the least and the largest mean weight of the classes of a table that are not dropped.
+func weightSpread(t *contingency.Table, dropped []bool) (low, high float64, err error) {
+	for i := range t.Classes() {
+		if dropped != nil && dropped[i] {
+			continue
+		}
+		w := t.Sum(i, 0) / float64(t.Count(i))
+		if low == 0 || w < low {
+			low = w
+		}
+		high = max(high, w)
+	}
+	return low, high, t.Err()
+}
+
+// evenWeights is by which factor weights may differ that are taken as one.
+const evenWeights = 1.01
+
+// oneFraction refuses weights that differ: the models have one law of the sample and one sampling fraction, and how many people are
+// in a combination that the sample lacks cannot be told from the weights of those that it has.
+func (b *mc3Bound) oneFraction(t *contingency.Table) error {
+	if b.Sampling.Weight == "" || t.Classes() == 0 {
+		return nil
+	}
+	low, high, err := weightSpread(t, droppedClasses(t, b.drop))
+	if err != nil || high <= evenWeights*low {
+		return err
+	}
+	return fmt.Errorf("%s: the weights %q differ, from %.4g to %.4g people a record by key combination: models of the population take one sampling fraction for all. "+
+		"If the design can be ignored, give sampling as population_size or fraction; individual takes the weights of each combination", b.prefix, b.Sampling.Weight, low, high)
+}
