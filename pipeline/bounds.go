@@ -30,6 +30,12 @@ type BoundsSpec struct {
 	Deadline time.Duration        // for methods that can be stopped; 0 for none
 	Solver   string               // one of Solvers, for what the own one does not finish; "" means auto
 	Out      string               // file with one row a cell (.parquet, .arrow or .csv)
+
+	Suppressed []string // texts of counts that were not published, besides null; <N is a count below N
+	Totals     []string // texts that stand for a margin in a variable's column; nil: Total
+	Count      bool     // count the tables that have the margins
+	List       string   // file with these tables, "" for none
+	Most       int64    // the most tables that are counted or listed; 0 means DefaultTables
 }
 
 // A BoundsOutcome is what released tables imply.
@@ -44,6 +50,8 @@ type BoundsOutcome struct {
 	Zeros     int     // those of 0
 	Width     float64 // mean of upper - lower, of the cells that have an upper bound
 	Unbounded int     // cells without an upper bound
+	Tables    int64   // feasible tables met, if they were counted or listed
+	AllTables bool    // these are all
 	Warnings  []string
 }
 
@@ -59,7 +67,7 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 	if err != nil {
 		return nil, wrong(err)
 	}
-	tables := &releasedTables{}
+	tables := &releasedTables{intervals: true, suppressed: s.Suppressed, totals: s.Totals}
 	exact := perturb.None()
 	for i, path := range slices.Concat(s.Tables, s.Exact) {
 		k := kernel
@@ -104,6 +112,11 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 		out.Width += float64(b.High[i] - low)
 	}
 	out.Width /= float64(out.Cells - out.Unbounded) // NaN where none is bounded
+	if s.Count || s.List != "" {
+		if err := s.feasible(ctx, tables, r, out, o); err != nil {
+			return nil, err
+		}
+	}
 	return out, writeRecord(ctx, s.Out, &boundedCells{tables, r, b}, o, slices.Concat(s.Tables, s.Exact))
 }
 
@@ -136,7 +149,17 @@ func (s *BoundsSpec) check(read []Reading) error {
 	if err := knownKind(s.Out); err != nil {
 		return err
 	}
-	return checkPaths(append(all.readings("the input"), read...), []string{s.Out})
+	outputs := []string{s.Out}
+	if s.List != "" {
+		if err := knownKind(s.List); err != nil {
+			return err
+		}
+		outputs = append(outputs, s.List)
+	}
+	if s.Most < 0 {
+		return wrong(fmt.Errorf("at most %d tables cannot be counted", s.Most))
+	}
+	return checkPaths(append(all.readings("the input"), read...), outputs)
 }
 
 func (s *BoundsSpec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*bounds.Bounds, error) {
@@ -179,18 +202,7 @@ type boundedCells struct {
 // Tables is a Tabled's: the variables, lower, upper (null without one), exact.
 func (t *boundedCells) Tables(mem memory.Allocator) arrow.Record {
 	c := &columns{mem: mem, rows: len(t.b.Low)}
-	stride := len(t.b.Low)
-	for v, name := range t.tables.names {
-		list := t.tables.categories[v]
-		stride /= len(list)
-		every := stride // of this variable
-		c.text(name, func(i int) *string {
-			if text := &list[i/every%len(list)]; *text != missingCategory {
-				return text
-			}
-			return nil
-		})
-	}
+	c.variables(t.tables, len(t.b.Low))
 	c.whole("lower", func(i int) (int64, bool) { return t.b.Low[i], true })
 	c.whole("upper", func(i int) (int64, bool) { return t.b.High[i], t.b.High[i] != bounds.NoLimit })
 	exact := array.NewBooleanBuilder(mem)

@@ -24,6 +24,10 @@ type releasedTables struct {
 	seen       []map[string]bool // the categories, to find them
 	margins    []*releasedMargin
 	stated     bool // how counts were perturbed, even if they were not
+
+	intervals  bool     // counts may be known within bounds, or not at all
+	suppressed []string // texts of counts that were not published, besides null
+	totals     []string // texts of a margin in a variable's column; nil: operators.TotalCode, and what looks like another is asked about
 	warnings   []string
 }
 
@@ -32,6 +36,7 @@ type releasedMargin struct {
 	file      string
 	variables []int // ascending
 	rows      map[string]int64
+	within    map[string]interval // cells known within bounds, in place of a count; nil for none
 	kernel    perturb.Kernel
 }
 
@@ -59,6 +64,10 @@ func (t *releasedTables) read(ctx context.Context, path string, kernel perturb.K
 	var columns []int // of variables
 	var of []int      // their positions among all variables
 	count, named := -1, ""
+	limits := [2]int{-1, -1} // columns of lower and upper, of a table of intervals
+	if t.intervals {
+		limits = intervalColumns(source.Schema())
+	}
 	for _, name := range operators.CountColumns {
 		i := source.Schema().FieldIndices(name)
 		switch {
@@ -71,11 +80,14 @@ func (t *releasedTables) read(ctx context.Context, path string, kernel perturb.K
 	if named == "value" && !t.stated && kernel.Name() == perturb.None().Name() {
 		t.warnings = append(t.warnings, path+" has the column value, as of perturbed counts, and they were taken as exact: say how they were perturbed (scheme), or name the column count")
 	}
-	if count < 0 {
+	if limits[0] >= 0 && count >= 0 {
+		return wrong(fmt.Errorf("%s has the columns lower and upper and the column %s: which has the counts? Leave one out", path, named))
+	}
+	if count < 0 && limits[0] < 0 {
 		return wrong(fmt.Errorf("%s has no column of counts; name it %s", path, "published, value or count"))
 	}
 	for i, f := range source.Schema().Fields() {
-		if i == count {
+		if i == count || i == limits[0] || i == limits[1] || limits[0] >= 0 && f.Name == "exact" {
 			continue
 		}
 		if slices.Contains([]string{"lower", "upper", "exact"}, f.Name) {
@@ -93,7 +105,7 @@ func (t *releasedTables) read(ctx context.Context, path string, kernel perturb.K
 	byMargin := map[string]*releasedMargin{}
 	_, err = chain.Run(ctx, source, &operators.Emit{To: func(_ int, r arrow.Record) error {
 		for row := range int(r.NumRows()) {
-			if err := t.add(path, kernel, r, row, columns, of, count, byMargin); err != nil {
+			if err := t.add(path, kernel, r, row, columns, of, count, limits, byMargin); err != nil {
 				return err
 			}
 		}
@@ -106,7 +118,7 @@ func (t *releasedTables) read(ctx context.Context, path string, kernel perturb.K
 }
 
 // add takes a row.
-func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record, row int, columns, of []int, count int, byMargin map[string]*releasedMargin) error {
+func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record, row int, columns, of []int, count int, limits [2]int, byMargin map[string]*releasedMargin) error {
 	texts := map[int]string{}
 	var variables []int
 	for k, c := range columns {
@@ -114,8 +126,11 @@ func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record,
 		if a := r.Column(c); !a.IsNull(row) {
 			text = operators.Text(a, row)
 		}
-		if text == operators.TotalCode {
+		if t.isTotal(text) {
 			continue
+		}
+		if t.totals == nil && t.intervals && looksLikeTotal(text) {
+			return wrong(fmt.Errorf("%s has %s = %q: is that a margin? Name what stands for one (total), be it %s", path, t.names[of[k]], text, operators.TotalCode))
 		}
 		texts[of[k]] = text
 		variables = append(variables, of[k])
@@ -129,9 +144,9 @@ func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record,
 			t.categories[v] = append(t.categories[v], texts[v])
 		}
 	}
-	n, ok := operators.Integer(r.Column(count), row)
-	if !ok || n < 0 {
-		return wrong(fmt.Errorf("%s: the count of %s is no whole number of at least 0", path, t.place(variables, key)))
+	n, known, err := t.countOf(r, row, count, limits)
+	if err != nil {
+		return wrong(fmt.Errorf("%s: the count of %s %w", path, t.place(variables, key), err))
 	}
 	id := fmt.Sprint(variables)
 	m := byMargin[id]
@@ -145,6 +160,12 @@ func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record,
 		return wrong(fmt.Errorf("%s has %s twice", path, t.place(variables, key)))
 	}
 	m.rows[name] = n
+	if known != nil {
+		if m.within == nil {
+			m.within = map[string]interval{}
+		}
+		m.within[name] = *known
+	}
 	return nil
 }
 
@@ -208,7 +229,12 @@ func (t *releasedTables) release() (*bounds.Release, error) {
 				key[j] = list[rest%len(list)]
 				rest /= len(list)
 			}
-			j := m.rows[strings.Join(key, "\x00")] // an absent row means empty
+			name := strings.Join(key, "\x00")
+			if known, ok := m.within[name]; ok {
+				out.Low[cell], out.High[cell] = known.low, known.high
+				continue
+			}
+			j := m.rows[name] // an absent row means empty
 			low, high, ok := m.kernel.Bounds(j)
 			if !ok {
 				return nil, wrong(fmt.Errorf("%s: %s never publishes a count of %d, as of %s", m.file, m.kernel.Name(), j, t.place(m.variables, key)))

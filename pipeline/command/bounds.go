@@ -17,9 +17,10 @@ func (c *console) boundsCommand() *cli.Command {
 		ArgsUsage: "TABLE...",
 		UsageText: "microrisk bounds TABLE... [--scheme conventional --base 3] [--exact TABLE] [--out FILE]",
 		Description: `A TABLE is a .parquet, .arrow or .csv file with one row a published cell: columns
-of variables, and one of counts named published, value or count. Total in a
-variable's column is a margin, an absent row is empty, and a table may leave
-variables out. For every combination of the categories of all tables the output
+of variables, and one of counts named published, value or count, or two named
+lower and upper. Total in a variable's column is a margin (--total names others),
+an absent row is empty, a count of null was not published (nor those that
+--suppressed names), and a table may leave variables out. For every combination of the categories of all tables the output
 has lower, upper, and exact where the two are equal; upper is null where there
 is no limit. All tables together may have a million combinations: areas within
 areas are best bounded one by one.`,
@@ -28,6 +29,11 @@ areas are best bounded one by one.`,
 			&cli.StringFlag{Name: "deadline", Usage: "stop after this `TIME`, such as 30s, with the bounds found so far"},
 			&cli.StringFlag{Name: "solver", Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol", Value: "auto"},
 			&cli.StringSliceFlag{Name: "exact", Usage: "`TABLE` that was not perturbed, beside those that --scheme was used on; may be repeated"},
+			&cli.StringSliceFlag{Name: "suppressed", Usage: "`TEXTS` of counts that were not published, besides null, separated by commas: x,..,<3 (<3 is a count below 3)"},
+			&cli.StringSliceFlag{Name: "total", Usage: "`TEXTS` that stand for a margin in a variable's column, separated by commas (default: Total)"},
+			&cli.BoolFlag{Name: "count", Usage: "count the tables of counts that are possible"},
+			&cli.StringFlag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"},
+			&cli.Int64Flag{Name: "most", Usage: "count or list no more than `N` tables", Value: pipeline.DefaultTables},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
 		}, withoutSecret(perturbationFlags(""))...),
 		Action: func(ctx *cli.Context) error {
@@ -52,6 +58,16 @@ areas are best bounded one by one.`,
 				}
 			}
 			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Exact: ctx.StringSlice("exact"), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
+			s.Count, s.List, s.Most = ctx.Bool("count"), ctx.String("list"), ctx.Int64("most")
+			if s.Suppressed, err = words("suppressed", ctx.StringSlice("suppressed")); err != nil {
+				return err
+			}
+			if s.Totals, err = words("total", ctx.StringSlice("total")); err != nil {
+				return err
+			}
+			if ctx.IsSet("most") && (s.Most < 1 || !s.Count && s.List == "") {
+				return usage("--most is at least 1, and of --count or --list")
+			}
 			outcome, err := pipeline.Bounds(ctx.Context, s, o)
 			c.finish()
 			if err != nil || c.quiet {
@@ -81,6 +97,13 @@ func boundsText(o *pipeline.BoundsOutcome, path string) string {
 		{left("  known exactly"), right(count(int64(o.Known))), left(partOf(int64(o.Known), int64(o.Cells)) + " of the cells")},
 		{left("  known to be empty"), right(count(int64(o.Zeros)))},
 		{left("  mean width"), right(width), left(found)},
+	}
+	if o.Tables > 0 {
+		note := "have these margins"
+		if !o.AllTables {
+			note = "at least " + note
+		}
+		rows = append(rows, []cell{left("possible tables"), right(count(o.Tables)), left(note)})
 	}
 	if o.Unbounded > 0 {
 		rows = append(rows, []cell{left("  without upper bound"), right(count(int64(o.Unbounded)))})

@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/bounds"
+)
+
+// DefaultTables is the largest number of feasible tables that are counted or listed unless BoundsSpec says otherwise.
+const DefaultTables = 1_000_000
+
+// mostListed is how many cells of listed tables are kept.
+const mostListed = 1 << 26
+
+// feasible counts the tables that have the released margins, and lists them.
+func (s *BoundsSpec) feasible(ctx context.Context, tables *releasedTables, r *bounds.Release, out *BoundsOutcome, o Options) error {
+	most := s.Most
+	if most == 0 {
+		most = DefaultTables
+	}
+	var cells []int64
+	n, all, err := bounds.Enumerate(ctx, r, most, func(table []int64) bool {
+		if s.List != "" {
+			if len(cells)+len(table) > mostListed {
+				return false
+			}
+			cells = append(cells, table...)
+		}
+		return true
+	})
+	switch {
+	case errors.Is(err, bounds.ErrNoLimit):
+		return errors.New("the feasible tables cannot be counted: some cells have no upper bound, so that there is no end of them")
+	case err != nil:
+		return tables.inCodes(r, err)
+	}
+	out.Tables, out.AllTables = n, all
+	if s.List == "" {
+		return nil
+	}
+	if !all {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s has the first %d of more feasible tables", s.List, n))
+	}
+	return writeRecord(ctx, s.List, &feasibleTables{tables, r.Cells(), cells}, o, slices.Concat(s.Tables, s.Exact))
+}
+
+// feasibleTables makes the record of listed tables.
+type feasibleTables struct {
+	tables *releasedTables
+	size   int
+	cells  []int64 // of one table after the other
+}
+
+// Tables is a Tabled's: the number of the table from 1, the variables, the count.
+func (t *feasibleTables) Tables(mem memory.Allocator) arrow.Record {
+	c := &columns{mem: mem, rows: len(t.cells)}
+	c.whole("table", func(i int) (int64, bool) { return int64(i/t.size + 1), true })
+	c.variables(t.tables, t.size)
+	c.whole("count", func(i int) (int64, bool) { return t.cells[i], true })
+	return c.record()
+}
+
+// variables appends those of released tables, for rows that go through all combinations of their categories again and again.
+func (c *columns) variables(tables *releasedTables, size int) {
+	stride := size
+	for v, name := range tables.names {
+		list := tables.categories[v]
+		stride /= len(list)
+		every := stride // of this variable
+		c.text(name, func(i int) *string {
+			if text := &list[i/every%len(list)]; *text != missingCategory {
+				return text
+			}
+			return nil
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Counts that were not published: null, a sign for it, or <N; bounds come from the margins.
+func TestBoundsOfSuppressedCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		table string
+		spec  BoundsSpec
+		want  string
+	}{
+		"null":  {"A,B,count\nTotal,Total,10\n1,Total,4\n2,Total,6\nTotal,x,7\nTotal,y,3\n1,x,\n1,y,\n2,x,\n2,y,\n", BoundsSpec{}, "1,x,1,4 1,y,0,3 2,x,3,6 2,y,0,3"},
+		"signs": {"A,B,count\nTotal,Total,10\n1,Total,4\n2,Total,6\nTotal,x,7\nTotal,y,3\n1,x,..\n1,y,<3\n2,x,x\n2,y,x\n", BoundsSpec{Suppressed: []string{"x", "..", "<3"}}, "1,x,2,4 1,y,0,2 2,x,3,5 2,y,1,3"},
+		"other total": {"A,B,count\nAll,All,10\n1,All,4\n2,All,6\nAll,x,7\nAll,y,3\n1,x,\n1,y,0\n2,x,\n2,y,\n", BoundsSpec{Totals: []string{"All"}},
+			"1,x,4,4 1,y,0,0 2,x,3,3 2,y,3,3"},
+		"intervals": {"A,lower,upper,exact\n1,2,5,false\n2,0,,false\n", BoundsSpec{}, "1,2,5 2,0,"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t, map[string]string{"t.csv": c.table})
+			c.spec.Tables, c.spec.Out = []string{"t.csv"}, "b.csv"
+			_, err := Bounds(t.Context(), c.spec, Options{})
+			require.NoError(t, err)
+			var got []string
+			for _, row := range table(t, "b.csv")[1:] {
+				got = append(got, strings.Join(row[:len(row)-1], ","))
+			}
+			assert.Equal(t, c.want, strings.Join(got, " "))
+		})
+	}
+	for want, c := range map[string]struct {
+		table string
+		spec  BoundsSpec
+	}{
+		`t.csv has A = "total": is that a margin?`:                       {"A,count\ntotal,3\n1,3\n", BoundsSpec{}},
+		`the count of [A = 1] is "x", is no whole number`:                {"A,count\n1,x\n", BoundsSpec{}},
+		`has an upper end that is no whole number of at least the lower`: {"A,lower,upper\n1,3,2\n", BoundsSpec{}},
+		`the columns lower and upper and the column count`:               {"A,lower,upper,count\n1,3,4,4\n", BoundsSpec{}},
+		"feasible tables cannot be counted":                              {"A,count\n1,\n", BoundsSpec{Count: true}},
+	} {
+		inFolder(t, map[string]string{"t.csv": c.table})
+		c.spec.Tables, c.spec.Out = []string{"t.csv"}, "b.csv"
+		_, err := Bounds(t.Context(), c.spec, Options{})
+		assert.ErrorContains(t, err, want)
+	}
+	// A category that looks like a margin is one, if another word is said to stand for margins.
+	inFolder(t, map[string]string{"t.csv": "A,count\nall,3\n1,4\nTotal,7\n"})
+	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"t.csv"}, Totals: []string{"Total"}, Out: "b.csv"}, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, 2, o.Cells)
+}
+
+// Two margins of 2 and 1, 2 and 1: two tables, which are counted and listed; a third of them is not listed where fewer are asked for.
+func TestBoundsCountsAndListsTables(t *testing.T) {
+	inFolder(t, map[string]string{"a.csv": "A,count\n1,2\n2,1\n", "b.csv": "B,count\nx,2\ny,1\n"})
+	s := BoundsSpec{Tables: []string{"a.csv", "b.csv"}, Out: "b.out.csv", Count: true, List: "list.csv"}
+	o, err := Bounds(t.Context(), s, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, int64(2), o.Tables)
+	assert.True(t, o.AllTables)
+	assert.Equal(t, "table,A,B,count\n1,1,x,1\n1,1,y,1\n1,2,x,1\n1,2,y,0\n2,1,x,2\n2,1,y,0\n2,2,x,0\n2,2,y,1\n", read(t, "list.csv"))
+	s.Most = 1
+	o, err = Bounds(t.Context(), s, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, int64(1), o.Tables)
+	assert.False(t, o.AllTables)
+	require.Len(t, o.Warnings, 1)
+	s.List = "a.csv"
+	_, err = Bounds(t.Context(), s, Options{})
+	require.ErrorContains(t, err, "a.csv")
+	assert.Equal(t, "A,count\n1,2\n2,1\n", read(t, "a.csv"))
+}
