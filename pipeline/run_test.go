@@ -255,10 +255,8 @@ func TestInterruptedWhileReading(t *testing.T) {
 	defer end.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	start := time.Now()
 	_, err := Run(ctx, assess("-", "out.csv"), Options{Stdin: in})
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Less(t, time.Since(start), time.Second)
 	assert.Empty(t, listing(t))
 }
 

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -86,7 +85,6 @@ func damaged(t *testing.T, path string, b []byte) (text string, err error) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, b, 0o666))
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	began := time.Now()
 	s, err := NewSource(context.Background(), []string{path}, Options{})
 	if err == nil {
 		err = s.Verify(context.Background(), 1, nil)
@@ -96,7 +94,6 @@ func damaged(t *testing.T, path string, b []byte) (text string, err error) {
 		s.Close()
 	}
 	mem.AssertSize(t, 0)
-	require.Less(t, time.Since(began), 5*time.Second)
 	return text, err
 }
 

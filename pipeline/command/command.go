@@ -370,10 +370,13 @@ func globalFlags() []cli.Flag {
 	}
 }
 
-// options are the run's options that the flags say.
 // ownMemory is about what the program needs besides its tables: pages that are decoded, chunks that are encoded.
 const ownMemory = 64 << 20
 
+// mostWorkers is far beyond what a machine has; each takes its part of the memory.
+const mostWorkers = 4096
+
+// options are the run's options that the flags say.
 func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 	o := pipeline.Options{
 		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
@@ -381,8 +384,8 @@ func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 		InsecureSecret: ctx.Bool("insecure-secret"), Reads: c.reads,
 	}
 	switch {
-	case o.Workers < 0:
-		return o, usage("--workers is %d; it must be 0 (all cores) or more", o.Workers)
+	case o.Workers < 0 || o.Workers > mostWorkers:
+		return o, usage("--workers is %d; it must be from 0 (all cores) to %d", o.Workers, mostWorkers)
 	case o.Batch < 0:
 		return o, usage("--batch is %d; it must be 0 or more", o.Batch)
 	case o.Seed == 0:

@@ -525,3 +525,32 @@ func TestEmptyName(t *testing.T) {
 	r = microrisk(t, "inspect", path, "--key", "region,")
 	require.Contains(t, r.err, "has an empty name between its commas")
 }
+
+// A value that no row has is an error in every verb that chooses rows.
+func TestSelectOfNothing(t *testing.T) {
+	folder(t)
+	k := []string{"--key", "age,sex"}
+	for verb, args := range map[string][]string{
+		"assess":   {"people.csv", "--key", "age,sex"},
+		"inspect":  {"people.csv"},
+		"explain":  append([]string{"people.csv", "--row", "0"}, k...),
+		"tabulate": {"people.csv", "--cells", "age"},
+		"attack":   append([]string{"--sample", "people.csv", "--population", "people.csv"}, k...),
+		"evaluate": append([]string{"people.csv", "--fraction", "0.5", "--measures", "suda", "--out", "ev"}, k...),
+		"count":    append([]string{"people.csv"}, k...),
+	} {
+		t.Run(verb, func(t *testing.T) {
+			for _, value := range []string{"sex=male", "age=900.."} {
+				r := microrisk(t, append(append([]string{verb}, args...), "--select", value)...)
+				require.Equal(t, ExitWrong, r.status, "%s %s", r.out, r.err)
+				require.Contains(t, r.err, "--allow-empty")
+			}
+		})
+	}
+	r := microrisk(t, "assess", "people.csv", "--key", "age,sex", "--select", "sex=male", "--allow-empty", "--limit", "sample_uniques=5")
+	require.Equal(t, ExitLimit, r.status, r.err)
+	require.Contains(t, r.err, "sample_uniques is a figure of no records")
+	r = microrisk(t, "assess", "people.csv", "--key", "age,sex", "--workers", "2147483647")
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.err, "it must be from 0 (all cores) to 4096")
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -197,7 +196,6 @@ func TestExactRefuses(t *testing.T) {
 	data := func(k int) *bayes.Scores {
 		return mustScores(&bayes.Data{Levels: ones(k), Codes: make([][]uint32, k)})
 	}
-	start := time.Now()
 	_, err := Run(context.Background(), data(30), Options{Method: Exact})
 	require.ErrorContains(t, err, `at most 18 variables, there are 30`)
 	require.ErrorContains(t, err, `use the search "mc3" or "occam"`)
@@ -206,7 +204,6 @@ func TestExactRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "at most 18 variables")
 	_, err = Run(context.Background(), data(16), Options{Method: Exact, Memory: 1 << 29})
 	require.ErrorContains(t, err, "GiB of memory, more than the 512 MiB allowed")
-	require.Less(t, time.Since(start), time.Second)
 
 	for k, want := range map[int]bool{3: true, 12: true, 14: true, 16: false, 19: false, 40: false} {
 		ok, reason := exactAffordable(data(k), Options{Workers: 2})
@@ -230,10 +227,8 @@ func TestExactStopsAndReports(t *testing.T) {
 			cancel()
 		}
 	}}
-	start := time.Now()
 	_, err := Run(ctx, s, o)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Less(t, time.Since(start), 5*time.Second)
 
 	s = scoresOf(t, czech(t), 1)
 	var done, total int64

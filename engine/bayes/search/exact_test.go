@@ -242,10 +242,8 @@ func TestProgramIsSymmetric(t *testing.T) {
 func TestProgramStops(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	start := time.Now()
 	_, err := programme(ctx, 14, make([]float64, 1<<14), 1000, 1, 2, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Less(t, time.Since(start), 3*time.Second)
 }
 
 func TestProgramRefusesScores(t *testing.T) {
