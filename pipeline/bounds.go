@@ -33,9 +33,10 @@ type BoundsSpec struct {
 
 	Suppressed []string // texts of counts that were not published, besides null; <N is a count below N
 	Totals     []string // texts that stand for a margin in a variable's column; nil: Total
-	Count      bool     // count the tables that have the margins
-	List       string   // file with these tables, "" for none
-	Most       int64    // the most tables that are counted or listed; 0 means DefaultTables
+	Merged     []MergedCategory
+	Count      bool   // count the tables that have the margins
+	List       string // file with these tables, "" for none
+	Most       int64  // the most tables that are counted or listed; 0 means DefaultTables
 }
 
 // A BoundsOutcome is what released tables imply.
@@ -67,7 +68,7 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 	if err != nil {
 		return nil, wrong(err)
 	}
-	tables := &releasedTables{intervals: true, suppressed: s.Suppressed, totals: s.Totals}
+	tables := &releasedTables{intervals: true, suppressed: s.Suppressed, totals: s.Totals, merged: s.Merged}
 	exact := perturb.None()
 	for i, path := range slices.Concat(s.Tables, s.Exact) {
 		k := kernel
@@ -77,6 +78,9 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 		if err := tables.read(ctx, path, k, o); err != nil {
 			return nil, err
 		}
+	}
+	if err := tables.checkMerged(); err != nil {
+		return nil, err
 	}
 	r, err := tables.release()
 	if err != nil {

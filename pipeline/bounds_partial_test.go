@@ -38,7 +38,7 @@ func TestBoundsOfSuppressedCounts(t *testing.T) {
 		spec  BoundsSpec
 	}{
 		`t.csv has A = "total": is that a margin?`:                       {"A,count\ntotal,3\n1,3\n", BoundsSpec{}},
-		`the count of [A = 1] is "x", is no whole number`:                {"A,count\n1,x\n", BoundsSpec{}},
+		`the count of [A = 1] is no whole number of at least 0 but "x"`:  {"A,count\n1,x\n", BoundsSpec{}},
 		`has an upper end that is no whole number of at least the lower`: {"A,lower,upper\n1,3,2\n", BoundsSpec{}},
 		`the columns lower and upper and the column count`:               {"A,lower,upper,count\n1,3,4,4\n", BoundsSpec{}},
 		"feasible tables cannot be counted":                              {"A,count\n1,\n", BoundsSpec{Count: true}},
@@ -74,4 +74,23 @@ func TestBoundsCountsAndListsTables(t *testing.T) {
 	_, err = Bounds(t.Context(), s, Options{})
 	require.ErrorContains(t, err, "a.csv")
 	assert.Equal(t, "A,count\n1,2\n2,1\n", read(t, "a.csv"))
+}
+
+// A margin of merged categories beside one of all: the merged count bounds its members.
+func TestBoundsOfMergedCategories(t *testing.T) {
+	inFolder(t, map[string]string{"ab.csv": "A,B,count\nyoung,x,3\nyoung,y,1\nold,x,2\nold,y,0\n", "a.csv": "A,count\n1,4\n2,0\n3,2\n"})
+	s := BoundsSpec{Tables: []string{"ab.csv", "a.csv"}, Out: "b.csv", Merged: []MergedCategory{{"A", "young", []string{"1", "2"}}, {"A", "old", []string{"3"}}}}
+	_, err := Bounds(t.Context(), s, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "A,B,lower,upper,exact\n1,x,3,3,true\n1,y,1,1,true\n2,x,0,0,true\n2,y,0,0,true\n3,x,2,2,true\n3,y,0,0,true\n", read(t, "b.csv"))
+	for want, merged := range map[string][]MergedCategory{
+		"which no table has":   {{"Z", "q", []string{"1"}}},
+		"is declared twice":    {{"A", "young", []string{"1"}}, {"A", "young", []string{"2"}}},
+		"name what that merge": {{"A", "young", []string{"old"}}, {"A", "old", []string{"3"}}},
+		"both have 2":          {{"A", "young", []string{"1", "2"}}, {"A", "old", []string{"2", "3"}}},
+	} {
+		s.Merged = merged
+		_, err := Bounds(t.Context(), s, Options{})
+		assert.ErrorContains(t, err, want)
+	}
 }

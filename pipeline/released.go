@@ -27,6 +27,7 @@ type releasedTables struct {
 
 	intervals  bool     // counts may be known within bounds, or not at all
 	suppressed []string // texts of counts that were not published, besides null
+	merged     []MergedCategory
 	totals     []string // texts of a margin in a variable's column; nil: operators.TotalCode, and what looks like another is asked about
 	warnings   []string
 }
@@ -139,9 +140,11 @@ func (t *releasedTables) add(path string, kernel perturb.Kernel, r arrow.Record,
 	var key []string
 	for _, v := range variables {
 		key = append(key, texts[v])
-		if !t.seen[v][texts[v]] {
-			t.seen[v][texts[v]] = true
-			t.categories[v] = append(t.categories[v], texts[v])
+		for _, text := range t.members(v, texts[v]) {
+			if !t.seen[v][text] {
+				t.seen[v][text] = true
+				t.categories[v] = append(t.categories[v], text)
+			}
 		}
 	}
 	n, known, err := t.countOf(r, row, count, limits)
@@ -216,16 +219,28 @@ func (t *releasedTables) release() (*bounds.Release, error) {
 			out.Name += " [" + operators.TotalCode + "]"
 		}
 		size := 1
-		for _, v := range m.variables {
+		var published [][]string // categories of each variable, merged ones by their names
+		for k, v := range m.variables {
 			out.Name += " [" + t.names[v] + "]"
-			size *= len(t.categories[v])
+			list, groups, err := t.groups(m, k)
+			if err != nil {
+				return nil, err
+			}
+			if groups != nil && out.Groups == nil {
+				out.Groups = make([][][]int, len(m.variables))
+			}
+			if groups != nil {
+				out.Groups[k] = groups
+			}
+			published = append(published, list)
+			size *= len(list)
 		}
 		out.Low, out.High = make([]int64, size), make([]int64, size)
 		key := make([]string, len(m.variables))
 		for cell := range size {
 			rest := cell
 			for j := len(m.variables) - 1; j >= 0; j-- {
-				list := t.categories[m.variables[j]]
+				list := published[j]
 				key[j] = list[rest%len(list)]
 				rest /= len(list)
 			}
@@ -254,8 +269,16 @@ func (t *releasedTables) inCodes(r *bounds.Release, err error) error {
 	}
 	var numbers, codes []string
 	for k, v := range bad.Variables {
+		list := t.categories[v]
+		if bad.Margin < len(t.margins) {
+			if at := slices.Index(t.margins[bad.Margin].variables, v); at >= 0 && r.Margins[bad.Margin].Groups != nil {
+				if merged, _, err := t.groups(t.margins[bad.Margin], at); err == nil {
+					list = merged
+				}
+			}
+		}
 		numbers = append(numbers, fmt.Sprintf("%s = %d", t.names[v], bad.Cell[k]))
-		codes = append(codes, fmt.Sprintf("%s = %s", t.names[v], strings.ReplaceAll(t.categories[v][bad.Cell[k]], missingCategory, "missing")))
+		codes = append(codes, fmt.Sprintf("%s = %s", t.names[v], strings.ReplaceAll(list[bad.Cell[k]], missingCategory, "missing")))
 	}
 	text := strings.Replace(err.Error(), strings.Join(numbers, ", "), strings.Join(codes, ", "), 1)
 	if t.absent(r) {

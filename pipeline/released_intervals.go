@@ -76,7 +76,10 @@ func (t *releasedTables) countOf(r arrow.Record, row, count int, limits [2]int) 
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 { // a column is text where some of its counts are
 		return n, nil, nil
 	}
-	return 0, nil, fmt.Errorf("is %q, %w: if it was not published, say so (suppressed)", text, errCount)
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return 0, nil, errCount
+	}
+	return 0, nil, fmt.Errorf("%w but %q: if it was not published, say so (suppressed)", errCount, text)
 }
 
 // below reads <N.

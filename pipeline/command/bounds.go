@@ -31,6 +31,7 @@ areas are best bounded one by one.`,
 			&cli.StringSliceFlag{Name: "exact", Usage: "`TABLE` that was not perturbed, beside those that --scheme was used on; may be repeated"},
 			&cli.StringSliceFlag{Name: "suppressed", Usage: "`TEXTS` of counts that were not published, besides null, separated by commas: x,..,<3 (<3 is a count below 3)"},
 			&cli.StringSliceFlag{Name: "total", Usage: "`TEXTS` that stand for a margin in a variable's column, separated by commas (default: Total)"},
+			&cli.StringSliceFlag{Name: "merged", Usage: "a published category that merges others, `VAR:NAME=a|b|c`; may be repeated"},
 			&cli.BoolFlag{Name: "count", Usage: "count the tables of counts that are possible"},
 			&cli.StringFlag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"},
 			&cli.Int64Flag{Name: "most", Usage: "count or list no more than `N` tables", Value: pipeline.DefaultTables},
@@ -64,6 +65,14 @@ areas are best bounded one by one.`,
 			}
 			if s.Totals, err = words("total", ctx.StringSlice("total")); err != nil {
 				return err
+			}
+			for _, text := range ctx.StringSlice("merged") {
+				place, members, ok := strings.Cut(text, "=")
+				variable, name, named := strings.Cut(place, ":")
+				if !ok || !named || variable == "" || name == "" || members == "" {
+					return usage("--merged is %q; it is VARIABLE:NAME=a|b|c", text)
+				}
+				s.Merged = append(s.Merged, pipeline.MergedCategory{Variable: variable, Name: name, Members: strings.Split(members, "|")})
 			}
 			if ctx.IsSet("most") && (s.Most < 1 || !s.Count && s.List == "") {
 				return usage("--most is at least 1, and of --count or --list")

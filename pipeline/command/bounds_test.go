@@ -78,7 +78,6 @@ func TestBoundsCommandWrong(t *testing.T) {
 		"files disagree": {"a.csv same.csv", ExitFailed, "margins same.csv [A] and a.csv [A] disagree"},
 		"no counts":      {"none.csv", ExitWrong, "none.csv has no column of counts; name it published, value or count"},
 		"negative":       {"negative.csv", ExitWrong, "negative.csv: the count of [A = u] is no whole number of at least 0"},
-		"missing":        {"null.csv", ExitWrong, "null.csv: the count of [A = u] is no whole number of at least 0"},
 		"no number":      {"part.csv", ExitWrong, "part.csv: the count of [A = u] is no whole number of at least 0"},
 		"twice":          {"twice.csv", ExitWrong, "twice.csv has [A = u] twice"},
 		"too many":       {"many.csv", ExitWrong, "more than 1048576 combinations"},

@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A MergedCategory is a published category that stands for several others of its variable.
+type MergedCategory struct {
+	Variable, Name string
+	Members        []string
+}
+
+// members are the categories that a text of a variable's column stands for, itself unless it merges others.
+func (t *releasedTables) members(v int, text string) []string {
+	for _, m := range t.merged {
+		if m.Variable == t.names[v] && m.Name == text {
+			return m.Members
+		}
+	}
+	return []string{text}
+}
+
+// checkMerged refuses merged categories of variables that no table has, and those that merge themselves.
+func (t *releasedTables) checkMerged() error {
+	for i, m := range t.merged {
+		if !slices.Contains(t.names, m.Variable) {
+			return wrong(fmt.Errorf("merged categories are declared of %s, which no table has", m.Variable))
+		}
+		for _, other := range t.merged {
+			if other.Variable == m.Variable && slices.Contains(m.Members, other.Name) {
+				return wrong(fmt.Errorf("the merged category %s of %s has the merged category %s in it: name what that merges", m.Name, m.Variable, other.Name))
+			}
+		}
+		if slices.ContainsFunc(t.merged[:i], func(o MergedCategory) bool { return o.Variable == m.Variable && o.Name == m.Name }) {
+			return wrong(fmt.Errorf("the merged category %s of %s is declared twice", m.Name, m.Variable))
+		}
+	}
+	return nil
+}
+
+// groups are the published categories of the k-th variable of a margin, and the numbers of the categories that each stands for; nil
+// where none is merged. A category that is in no row, by itself or merged, is empty.
+func (t *releasedTables) groups(m *releasedMargin, k int) (list []string, groups [][]int, err error) {
+	v := m.variables[k]
+	all := t.categories[v]
+	var merged []string
+	for name := range m.rows {
+		text := strings.Split(name, "\x00")[k]
+		if members := t.members(v, text); (len(members) > 1 || members[0] != text) && !slices.Contains(merged, text) {
+			merged = append(merged, text)
+		}
+	}
+	if merged == nil {
+		return all, nil, nil
+	}
+	slices.Sort(merged)
+	owner := make([]string, len(all))
+	for _, name := range merged {
+		group := []int{}
+		for _, member := range t.members(v, name) {
+			c := slices.Index(all, member)
+			if owner[c] != "" {
+				return nil, nil, wrong(fmt.Errorf("%s: the categories %s and %s of %s both have %s, in one margin", m.file, owner[c], name, t.names[v], member))
+			}
+			owner[c] = name
+			group = append(group, c)
+		}
+		slices.Sort(group)
+		list, groups = append(list, name), append(groups, group)
+	}
+	for name := range m.rows {
+		text := strings.Split(name, "\x00")[k]
+		if c := slices.Index(all, text); c >= 0 && owner[c] != "" {
+			return nil, nil, wrong(fmt.Errorf("%s: the category %s of %s is published by itself and in %s, in one margin", m.file, text, t.names[v], owner[c]))
+		}
+	}
+	for c, text := range all {
+		if owner[c] == "" {
+			list, groups = append(list, text), append(groups, []int{c})
+		}
+	}
+	return list, groups, nil
+}
