@@ -23,13 +23,14 @@ var BoundsMethods = []string{"auto", "shuttle", "sharp", "frechet"}
 
 // A BoundsSpec asks for the bounds on cells that released tables imply.
 type BoundsSpec struct {
-	Tables   []string             // files: variables, and a column of counts named published, value or count; Total is a margin
-	Scheme   schemas.Perturbation // by which the counts were perturbed
-	Exact    []string             // the same, of counts that were not perturbed
-	Method   string               // one of BoundsMethods; "" means auto
-	Deadline time.Duration        // for methods that can be stopped; 0 for none
-	Solver   string               // one of Solvers, for what the own one does not finish; "" means auto
-	Out      string               // file with one row a cell (.parquet, .arrow or .csv)
+	Tables    []string             // files: variables, and a column of counts named published, value or count; Total is a margin
+	Scheme    schemas.Perturbation // by which the counts were perturbed
+	Exact     []string             // the same, of counts that were not perturbed
+	Perturbed []PerturbedTable     // the same, perturbed in ways of their own
+	Method    string               // one of BoundsMethods; "" means auto
+	Deadline  time.Duration        // for methods that can be stopped; 0 for none
+	Solver    string               // one of Solvers, for what the own one does not finish; "" means auto
+	Out       string               // file with one row a cell (.parquet, .arrow or .csv)
 
 	Suppressed []string // texts of counts that were not published, besides null; <N is a count below N
 	Totals     []string // texts that stand for a margin in a variable's column; nil: Total
@@ -79,6 +80,16 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 			return nil, err
 		}
 	}
+	tables.stated = true
+	for _, p := range s.Perturbed {
+		own, err := p.kernel()
+		if err != nil {
+			return nil, err
+		}
+		if err := tables.read(ctx, p.Path, own, o); err != nil {
+			return nil, err
+		}
+	}
 	if err := tables.checkMerged(); err != nil {
 		return nil, err
 	}
@@ -121,12 +132,15 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 			return nil, err
 		}
 	}
-	return out, writeRecord(ctx, s.Out, &boundedCells{tables, r, b}, o, slices.Concat(s.Tables, s.Exact))
+	return out, writeRecord(ctx, s.Out, &boundedCells{tables, r, b}, o, s.paths())
 }
+
+// paths are the files of all tables.
+func (s *BoundsSpec) paths() []string { return slices.Concat(s.Tables, s.Exact, pathsOf(s.Perturbed)) }
 
 // check finds what is wrong before anything is read.
 func (s *BoundsSpec) check(read []Reading) error {
-	spec := &schemas.Spec{Source: schemas.Source{Path: slices.Concat(s.Tables, s.Exact)}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+	spec := &schemas.Spec{Source: schemas.Source{Path: s.paths()}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
 		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: s.Out}}}}
 	if err := spec.Validate(); err != nil {
 		return err
@@ -138,7 +152,7 @@ func (s *BoundsSpec) check(read []Reading) error {
 		return wrong(fmt.Errorf("there is no method %q; it is one of %s", s.Method, strings.Join(BoundsMethods, ", ")))
 	}
 	all := &inputs{} // each file may be of a kind of its own
-	for _, path := range slices.Concat(s.Tables, s.Exact) {
+	for _, path := range s.paths() {
 		in, err := resolve(schemas.Source{Path: []string{path}})
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -47,7 +46,7 @@ func (s *BoundsSpec) feasible(ctx context.Context, tables *releasedTables, r *bo
 	if !all {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%s has the first %d of more feasible tables", s.List, n))
 	}
-	return writeRecord(ctx, s.List, &feasibleTables{tables, r.Cells(), cells}, o, slices.Concat(s.Tables, s.Exact))
+	return writeRecord(ctx, s.List, &feasibleTables{tables, r.Cells(), cells}, o, s.paths())
 }
 
 // feasibleTables makes the record of listed tables.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/schemas"
 )
 
 // Counts that were not published: null, a sign for it, or <N; bounds come from the margins.
@@ -93,4 +95,21 @@ func TestBoundsOfMergedCategories(t *testing.T) {
 		_, err := Bounds(t.Context(), s, Options{})
 		assert.ErrorContains(t, err, want)
 	}
+}
+
+// Tables perturbed in different ways, each by its own scheme, for bounds and for linkage.
+func TestTablesWithSchemesOfTheirOwn(t *testing.T) {
+	inFolder(t, map[string]string{"r3.csv": "A,published\n1,3\n2,6\n", "r5.csv": "A,published\n1,5\n2,5\n", "s.csv": "A,B\n1,x\n2,x\n", "u.csv": "A,C\n1,x\n2,x\n"})
+	own := []PerturbedTable{{"r3.csv", schemas.Perturbation{Scheme: "conventional", Base: 3}}, {"r5.csv", schemas.Perturbation{Scheme: "conventional", Base: 5}}}
+	_, err := Bounds(t.Context(), BoundsSpec{Perturbed: own, Out: "b.csv"}, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "A,lower,upper,exact\n1,3,4,false\n2,5,7,false\n", read(t, "b.csv"))
+	o, err := Link(t.Context(), LinkSpec{A: []string{"s.csv"}, B: []string{"u.csv"}, PopulationSize: 20, Perturbed: own, Out: "l.csv"}, Options{})
+	require.NoError(t, err)
+	for i, want := range [][2]int64{{3, 4}, {5, 7}} {
+		assert.Equal(t, want, [2]int64{o.Classes[i].Low, o.Classes[i].High})
+	}
+	own[0].Scheme.Base = 4
+	_, err = Bounds(t.Context(), BoundsSpec{Perturbed: own, Out: "b.csv"}, Options{})
+	require.ErrorContains(t, err, "r3.csv: ")
 }

@@ -114,6 +114,17 @@ func (l *linking) open(ctx context.Context) error {
 				return err
 			}
 		}
+		if i == 0 {
+			for _, p := range l.Perturbed {
+				own, err := p.kernel()
+				if err != nil {
+					return err
+				}
+				if err := t.read(ctx, p.Path, own, l.options); err != nil {
+					return err
+				}
+			}
+		}
 		if i == 2 {
 			if err := t.wholeFiles(); err != nil {
 				return err

@@ -35,6 +35,7 @@ type LinkSpec struct {
 	Exact          []string             // the same, not perturbed
 	Sampled        []string             // files of tables counted from samples of the population
 	Scheme         schemas.Perturbation // of Tables
+	Perturbed      []PerturbedTable     // published tables of the population that were perturbed in ways of their own
 	Bounds         string               // one of LinkBounds; "" means naive
 	Convolve       bool                 // published cells that are parts of classes, or sums of several, weigh too
 	Out            string               // file with one row a class of records in both samples (.parquet, .arrow or .csv)
@@ -105,7 +106,7 @@ func (s *LinkSpec) check(read []Reading) error {
 		return wrong(fmt.Errorf("there are no bounds %q; they are %s", s.Bounds, strings.Join(LinkBounds, " or ")))
 	case s.Scheme.Scheme != "" && s.Scheme.Scheme != "none" && len(s.Tables) == 0:
 		return wrong(errors.New("a scheme says how published tables were perturbed, and there are none: name them (table)"))
-	case s.Convolve && len(s.Tables)+len(s.Exact) == 0:
+	case s.Convolve && len(s.Tables)+len(s.Exact)+len(s.Perturbed) == 0:
 		return wrong(errors.New("convolve has published tables weigh, and there are none: name them (table)"))
 	case s.RecodeP != nil && s.Population == nil:
 		return wrong(errors.New("there are recodes for a population whose file is not named"))
@@ -135,7 +136,7 @@ func (s *LinkSpec) check(read []Reading) error {
 		}
 	}
 	all := &inputs{}
-	for _, list := range slices.Concat([][]string{s.A, s.B, s.Population}, [][]string{s.Tables, s.Exact, s.Sampled}) {
+	for _, list := range slices.Concat([][]string{s.A, s.B, s.Population}, [][]string{s.Tables, s.Exact, s.Sampled, pathsOf(s.Perturbed)}) {
 		if list == nil {
 			continue
 		}

@@ -41,7 +41,7 @@ func (l *linking) write(ctx context.Context, out *LinkOutcome) error {
 
 // files are all that the link reads.
 func (l *linking) files() []string {
-	return slices.Concat(l.A, l.B, l.Population, l.Tables, l.Exact, l.Sampled)
+	return slices.Concat(l.A, l.B, l.Population, l.Tables, l.Exact, l.Sampled, pathsOf(l.Perturbed))
 }
 
 // bytesPerPair is about what a candidate pair takes until it is written.

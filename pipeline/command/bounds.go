@@ -29,6 +29,7 @@ areas are best bounded one by one.`,
 			&cli.StringFlag{Name: "deadline", Usage: "stop after this `TIME`, such as 30s, with the bounds found so far"},
 			&cli.StringFlag{Name: "solver", Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol", Value: "auto"},
 			&cli.StringSliceFlag{Name: "exact", Usage: "`TABLE` that was not perturbed, beside those that --scheme was used on; may be repeated"},
+			&cli.StringSliceFlag{Name: "perturbed", Usage: "published `TABLE` with a scheme of its own, FILE=SCHEME:base=3:tie=up (also probability, last, value); may be repeated"},
 			&cli.StringSliceFlag{Name: "suppressed", Usage: "`TEXTS` of counts that were not published, besides null, separated by commas: x,..,<3 (<3 is a count below 3)"},
 			&cli.StringSliceFlag{Name: "total", Usage: "`TEXTS` that stand for a margin in a variable's column, separated by commas (default: Total)"},
 			&cli.StringSliceFlag{Name: "merged", Usage: "a published category that merges others, `VAR:NAME=a|b|c`; may be repeated"},
@@ -38,7 +39,7 @@ areas are best bounded one by one.`,
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
 		}, withoutSecret(perturbationFlags(""))...),
 		Action: func(ctx *cli.Context) error {
-			if ctx.Args().Len() == 0 && len(ctx.StringSlice("exact")) == 0 {
+			if ctx.Args().Len() == 0 && len(ctx.StringSlice("exact"))+len(ctx.StringSlice("perturbed")) == 0 {
 				return usage("name the released tables: microrisk bounds TABLE ...")
 			}
 			p, err := perturbationOf(ctx)
@@ -60,6 +61,9 @@ areas are best bounded one by one.`,
 			}
 			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Exact: ctx.StringSlice("exact"), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
 			s.Count, s.List, s.Most = ctx.Bool("count"), ctx.String("list"), ctx.Int64("most")
+			if s.Perturbed, err = perturbedOf(ctx.StringSlice("perturbed")); err != nil {
+				return err
+			}
 			if s.Suppressed, err = words("suppressed", ctx.StringSlice("suppressed")); err != nil {
 				return err
 			}

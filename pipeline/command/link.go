@@ -46,6 +46,7 @@ Categories that only one sample has are reported.`,
 			&cli.StringFlag{Name: "recode-population", Usage: "`FILE` with recodes of the population"},
 			&cli.StringSliceFlag{Name: "table", Usage: "`FILE` of a published table of the population, perturbed by --scheme; may be repeated"},
 			&cli.StringSliceFlag{Name: "exact", Usage: "`FILE` of a published table that is not perturbed; may be repeated"},
+			&cli.StringSliceFlag{Name: "perturbed", Usage: "published `TABLE` with a scheme of its own, FILE=SCHEME:base=3:tie=up (also probability, last, value); may be repeated"},
 			&cli.StringSliceFlag{Name: "sampled", Usage: "`FILE` of a table counted from another sample; may be repeated"},
 			&cli.StringFlag{Name: "bounds", Usage: "bounds on F: naive (table by table) or tight (what samples, tables and the population's size imply together)", Value: "naive"},
 			&cli.BoolFlag{Name: "convolve", Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely"},
@@ -111,6 +112,9 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 		return nil, usage("--missing is %q; it is category or drop", s.Missing)
 	}
 	if s.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes")); err != nil {
+		return nil, err
+	}
+	if s.Perturbed, err = perturbedOf(ctx.StringSlice("perturbed")); err != nil {
 		return nil, err
 	}
 	if s.Levels, err = levelsOf(ctx.StringSlice("levels")); err != nil {
