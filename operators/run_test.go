@@ -124,7 +124,7 @@ func TestSampleOfSelection(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	fields := []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "w", Type: arrow.PrimitiveTypes.Float64}}
-	rows := `[{"A":"x","w":2},{"A":"y","w":3},{"A":"y","w":5},{"A":null,"w":100},{"A":"z","w":1000}]`
+	rows := `[{"A":"x","w":4},{"A":"y","w":3},{"A":"y","w":5},{"A":null,"w":100},{"A":"z","w":1000}]`
 	choose := Select{Config: schemas.Select{Rows: []schemas.Condition{{Column: "w", Max: new("999")}}}}
 	dropping := key("A")
 	dropping.Missing = schemas.MissingDrop
@@ -134,7 +134,7 @@ func TestSampleOfSelection(t *testing.T) {
 	}{
 		{&schemas.Sampling{Fraction: 0.25}, 0.25, 12},
 		{&schemas.Sampling{PopulationSize: 30}, 0.1, 30},
-		{&schemas.Sampling{Weight: "w"}, 0.3, 10},
+		{&schemas.Sampling{Weight: "w"}, 0.25, 12},
 	} {
 		_, report, err := table(t, mem, typed(t, mem, fields, rows), Options{}, choose, Suda{Key: dropping, Shared: true, Sampling: c.sampling},
 			MC3{Key: dropping, Sampling: c.sampling}, Individual{Key: dropping, Sampling: c.sampling})
