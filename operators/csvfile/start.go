@@ -84,18 +84,25 @@ func (f *file) checkStart(in *bufio.Reader) error {
 		return fmt.Errorf("%s is a Parquet file, not CSV", f.path)
 	case bytes.HasPrefix(head, []byte("ARROW1")):
 		return fmt.Errorf("%s is an Arrow IPC file, not CSV", f.path)
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}), bytes.IndexByte(head, 0) >= 0:
-		return fmt.Errorf("%s is UTF-16, or no text: CSV is read as UTF-8; convert it first, as by iconv -f UTF-16 -t UTF-8", f.path)
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return f.noText()
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		in.Discard(3) // the byte order mark that some spreadsheets write
 	}
 	return nil
 }
 
+// noText refuses what other encodings, and files that are no text, begin with: a byte order mark, or zero bytes in the header.
+func (f *file) noText() error {
+	return fmt.Errorf("%s is UTF-16, or no text: CSV is read as UTF-8; convert it first, as by iconv -f UTF-16 -t UTF-8", f.path)
+}
+
 func (f *file) checkHeader() error {
 	seen := map[string]bool{}
 	for i, name := range f.header {
 		switch {
+		case strings.Contains(name, "\x00"):
+			return f.noText()
 		case name == "" && i == 0:
 			return fmt.Errorf("%s: column 1 has no name in the header (R writes row names so: write without them)", f.path)
 		case name == "":
