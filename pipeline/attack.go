@@ -31,6 +31,7 @@ type AttackSpec struct {
 	Frequency  int64       // f of the classes of strategies 6 and 7; 0 means 2
 	Ranking    string      // of the Bayesian strategy, one of Rankings; "" means match
 	Cost       float64     // people that an intruder accepts to look at; 0 for any number
+	Classes    []string    // files with the key's columns, a row for each class that is also considered by itself; none: no such attack
 	Out        string      // file with one row an attack (.parquet, .arrow or .csv), "" for none
 }
 
@@ -43,6 +44,7 @@ type AttackOutcome struct {
 	Strategies []AttackRow  // strategies 1 to 7
 	Frontier   []AttackRow  // of the Bayesian strategy, by the number of classes
 	Affordable []AttackRow  // at the cost that was asked for
+	Chosen     []AttackRow  // on the classes that were chosen
 	Warnings   []string
 }
 
@@ -108,6 +110,11 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 	}
 	if err := out.attack(ctx, s, classes, of, expects); err != nil {
 		return nil, err
+	}
+	if s.Classes != nil {
+		if err := out.chosen(ctx, s, &chosenClasses{sample: count.tables[0], population: population, classes: classes, policies: policies, expects: expects}, o); err != nil {
+			return nil, err
+		}
 	}
 	if s.Out == "" {
 		return out, nil
@@ -199,7 +206,7 @@ func (s *AttackSpec) check(o Options) error {
 
 // checkOut finds outputs that cannot be written.
 func (s *AttackSpec) checkOut(o Options) error {
-	read, err := readings("the input", s.Sample.Source.Path, s.Population)
+	read, err := readings("the input", s.Sample.Source.Path, s.Population, s.Classes)
 	if err != nil {
 		return err
 	}
@@ -256,17 +263,18 @@ func (out *AttackOutcome) attack(ctx context.Context, s AttackSpec, classes []at
 	}
 	known := func(cell int) int { return of[expects.Data.ClassOf(cell)] }
 	var err error
-	if out.Frontier, err = frontier(ctx, estimate, by, attack.Steps(len(estimate.Sample)), classes, known); err != nil || s.Cost == 0 {
+	if out.Frontier, err = frontier(ctx, estimate, by, estimate.Order(by), attack.Steps(len(estimate.Sample)), classes, known); err != nil || s.Cost == 0 {
 		return err
 	}
-	m := estimate.Affordable(estimate.Order(attack.ByExpected), s.Cost)
-	out.Affordable, err = frontier(ctx, estimate, attack.ByExpected, []int{m}, classes, known)
+	cheapest := estimate.Order(attack.ByExpected)
+	m := estimate.Affordable(cheapest, s.Cost)
+	out.Affordable, err = frontier(ctx, estimate, attack.ByExpected, cheapest, []int{m}, classes, known)
 	return err
 }
 
-// frontier is the Bayesian strategy at several numbers of classes: two rows each, one a direction. class gives the class of a cell.
-func frontier(ctx context.Context, e *attack.Estimate, by attack.Ranking, at []int, classes []attack.Class, class func(cell int) int) ([]AttackRow, error) {
-	order := e.Order(by)
+// frontier is the Bayesian strategy at several numbers of the first cells of an order: two rows each, one a direction. class gives the class
+// of a cell.
+func frontier(ctx context.Context, e *attack.Estimate, by attack.Ranking, order, at []int, classes []attack.Class, class func(cell int) int) ([]AttackRow, error) {
 	points, err := e.Frontier(ctx, order, at)
 	if err != nil {
 		return nil, err
@@ -326,6 +334,9 @@ func (t attackTable) Tables(mem memory.Allocator) arrow.Record {
 	}
 	for _, row := range t.out.Affordable {
 		both("affordable", row)
+	}
+	for _, row := range t.out.Chosen {
+		both("chosen", row)
 	}
 	c := &columns{mem: mem, rows: len(lines)}
 	c.text("strategy", func(i int) *string { return &lines[i].strategy })

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -179,4 +180,47 @@ func TestAttackOfDropped(t *testing.T) {
 	assert.Equal(t, 30.0, o.People)
 	assert.InDelta(t, 30, o.Strategies[2].Estimated.CostWith*o.Frontier[0].People, 1e-9, "one class of all kept people")
 	assert.Equal(t, 1.0, o.Strategies[2].Estimated.CostWith)
+}
+
+// Chosen classes are attacked by themselves: those that a strategy would consider give its figures, known and estimated.
+func TestAttackOnChosenClasses(t *testing.T) {
+	population, sample, uniques := "A,B\n", "A,B\n", "A,B\n"
+	for i := range 60 {
+		row := fmt.Sprintf("%d,%d\n", i%7, i%4)
+		population += row
+		if i%5 == 0 {
+			sample += row
+		}
+	}
+	inFolder(t, map[string]string{"p.csv": population, "s.csv": sample})
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"s.csv"}}, Key: keyOf("A", "B")}
+	whole, err := Attack(t.Context(), AttackSpec{Sample: spec, Population: []string{"p.csv"}}, Options{})
+	require.NoError(t, err)
+	seen := map[string]int{}
+	for line := range strings.Lines(sample[4:]) {
+		seen[line]++
+	}
+	for line, n := range seen {
+		if n == 1 {
+			uniques += line
+		}
+	}
+	require.NoError(t, os.WriteFile("u.csv", []byte(uniques), 0o666))
+	o, err := Attack(t.Context(), AttackSpec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}, Out: "a.csv"}, Options{})
+	require.NoError(t, err)
+	require.Len(t, o.Chosen, 2)
+	for _, row := range o.Chosen {
+		for _, s := range whole.Strategies {
+			if s.Strategy.Considers != "sample uniques" || s.Strategy.Direction != row.Strategy.Direction {
+				continue
+			}
+			require.Equal(t, *s.Known, *row.Known)
+			require.InDelta(t, s.Estimated.Correct, row.Estimated.Correct, 1e-12)
+			require.InDelta(t, s.Estimated.CostWith, row.Estimated.CostWith, 1e-9)
+		}
+	}
+	require.Contains(t, read(t, "a.csv"), "chosen,chosen,")
+	require.NoError(t, os.WriteFile("u.csv", []byte("A,B\n99,1\n"), 0o666))
+	_, err = Attack(t.Context(), AttackSpec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}}, Options{})
+	require.ErrorContains(t, err, "population has no record with A = 99, B = 1")
 }

@@ -44,6 +44,7 @@ that the models rank first: its risk-cost frontier is shown by their number.`,
 			&cli.Int64Flag{Name: "frequency", Value: 2, Usage: "strategies 6 and 7 consider the classes with `R` records in the sample"},
 			&cli.StringFlag{Name: "ranking", Value: "match", Usage: "what the Bayesian strategy ranks classes by: match (the estimated chance of a correct match) or expected (the fewest expected people)"},
 			&cli.Float64Flag{Name: "cost", Usage: "also consider as many classes, fewest expected people first, as bring the estimated cost down to `C` people"},
+			&cli.StringSliceFlag{Name: "classes", Usage: "also attack the classes that `FILE` lists, a row each with the columns of the key; may be repeated"},
 			&cli.BoolFlag{Name: "known-only", Usage: "fit no model: what is known from --population only"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all figures to `FILE` (.parquet, .arrow or .csv)"},
 		}, mc3FitFlags()),
@@ -85,6 +86,9 @@ func attackSpec(ctx *cli.Context) (*pipeline.AttackSpec, error) {
 		Frequency: ctx.Int64("frequency"), Ranking: ctx.String("ranking"), Cost: ctx.Float64("cost"), Out: ctx.String("out")}
 	if len(s.Population) == 0 {
 		s.Population = nil
+	}
+	if list := ctx.StringSlice("classes"); len(list) > 0 {
+		s.Classes = list
 	}
 	switch {
 	case s.Frequency < 1:
@@ -135,6 +139,17 @@ func attackText(o *pipeline.AttackOutcome, path string) string {
 	if len(o.Affordable) > 0 {
 		text += "\nas many classes as the cost allows\n" + table("  ", frontierRows(o.Affordable, o.Known != nil))
 	}
+	if len(o.Chosen) > 0 {
+		for _, side := range []struct {
+			words string
+			of    func(pipeline.AttackRow) *attack.Result
+		}{{"as the population is known", func(r pipeline.AttackRow) *attack.Result { return r.Known }},
+			{"as models estimate it", func(r pipeline.AttackRow) *attack.Result { return r.Estimated }}} {
+			if side.of(o.Chosen[0]) != nil {
+				text += "\nthe chosen classes, " + side.words + "\n" + table("  ", strategyRows(o.Chosen, side.of))
+			}
+		}
+	}
 	if path != "" {
 		text += "\nwritten to " + printable(path) + "\n"
 	}
@@ -152,7 +167,10 @@ func rankingText(by string) string {
 func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack.Result) [][]cell {
 	rows := [][]cell{{left("considers"), left("way"), right("classes"), right("correct match"), right("cost"), right("without")}}
 	for _, a := range list {
-		name := fmt.Sprintf("%d %s", a.Strategy.Number, a.Strategy.Considers)
+		name := a.Strategy.Considers
+		if a.Strategy.Number > 0 {
+			name = fmt.Sprintf("%d %s", a.Strategy.Number, a.Strategy.Considers)
+		}
 		if a.Strategy.Name != "" {
 			name += " (" + a.Strategy.Name + ")"
 		}
