@@ -35,6 +35,7 @@ type BoundsSpec struct {
 	Suppressed []string // texts of counts that were not published, besides null; <N is a count below N
 	Totals     []string // texts that stand for a margin in a variable's column; nil: Total
 	Merged     []MergedCategory
+	Levels     []schemas.KeyVariable // categories (Levels) of variables, also of those that are in no table
 	Count      bool   // count the tables that have the margins
 	List       string // file with these tables, "" for none
 	Most       int64  // the most tables that are counted or listed; 0 means DefaultTables
@@ -91,6 +92,9 @@ func Bounds(ctx context.Context, s BoundsSpec, o Options) (*BoundsOutcome, error
 		}
 	}
 	if err := tables.checkMerged(); err != nil {
+		return nil, err
+	}
+	if err := tables.declare(s.Levels); err != nil {
 		return nil, err
 	}
 	r, err := tables.release()

@@ -113,3 +113,19 @@ func TestTablesWithSchemesOfTheirOwn(t *testing.T) {
 	_, err = Bounds(t.Context(), BoundsSpec{Perturbed: own, Out: "b.csv"}, Options{})
 	require.ErrorContains(t, err, "r3.csv: ")
 }
+
+// A variable that is in no table, and categories that a table leaves empty, are declared.
+func TestBoundsOfDeclaredLevels(t *testing.T) {
+	inFolder(t, map[string]string{"t.csv": "A,count\na,3\nb,2\n"})
+	o, err := Bounds(t.Context(), BoundsSpec{Exact: []string{"t.csv"}, Out: "b.csv",
+		Levels: []schemas.KeyVariable{{Name: "Q", Levels: []string{"x", "y"}}, {Name: "A", Levels: []string{"a", "b", "c"}}}}, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, 6, o.Cells)
+	var got []string
+	for _, row := range table(t, "b.csv")[1:] {
+		got = append(got, strings.Join(row[:len(row)-1], ","))
+	}
+	assert.Equal(t, "a,x,0,3 a,y,0,3 b,x,0,2 b,y,0,2 c,x,0,0 c,y,0,0", strings.Join(got, " "))
+	_, err = Bounds(t.Context(), BoundsSpec{Exact: []string{"t.csv"}, Out: "b.csv", Levels: []schemas.KeyVariable{{Name: "A", Levels: []string{"a"}}}}, Options{})
+	assert.ErrorContains(t, err, `a table has A = "b", which is not among its levels (a)`)
+}

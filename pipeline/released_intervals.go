@@ -11,6 +11,7 @@ import (
 
 	"microrisk/engine/bounds"
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // An interval is what is known of a count that was not published as it is.
@@ -23,6 +24,25 @@ func intervalColumns(schema *arrow.Schema) [2]int {
 		return [2]int{-1, -1}
 	}
 	return [2]int{low[0], high[0]}
+}
+
+// declare takes the categories of variables, also of those that no table has. What a table covers and does not list is empty in it.
+func (t *releasedTables) declare(levels []schemas.KeyVariable) error {
+	for _, l := range levels {
+		v := t.variable(l.Name)
+		for _, c := range t.categories[v] {
+			if !slices.Contains(l.Levels, c) {
+				return wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", l.Name, c, strings.Join(l.Levels, ", ")))
+			}
+		}
+		for _, c := range l.Levels {
+			if !t.seen[v][c] {
+				t.seen[v][c] = true
+				t.categories[v] = append(t.categories[v], c)
+			}
+		}
+	}
+	return nil
 }
 
 // isTotal tells whether a text stands for a margin.

@@ -32,6 +32,7 @@ areas are best bounded one by one.`,
 			&cli.StringSliceFlag{Name: "perturbed", Usage: "published `TABLE` with a scheme of its own, FILE=SCHEME:base=3:tie=up (also probability, last, value); may be repeated"},
 			&cli.StringSliceFlag{Name: "suppressed", Usage: "`TEXTS` of counts that were not published, besides null, separated by commas: x,..,<3 (<3 is a count below 3)"},
 			&cli.StringSliceFlag{Name: "total", Usage: "`TEXTS` that stand for a margin in a variable's column, separated by commas (default: Total)"},
+			&cli.StringSliceFlag{Name: "levels", Usage: "all categories of a variable, `VAR=a|b|c`, also of one that is in no table; may be repeated"},
 			&cli.StringSliceFlag{Name: "merged", Usage: "a published category that merges others, `VAR:NAME=a|b|c`; may be repeated"},
 			&cli.BoolFlag{Name: "count", Usage: "count the tables of counts that are possible"},
 			&cli.StringFlag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"},
@@ -62,6 +63,9 @@ areas are best bounded one by one.`,
 			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Exact: ctx.StringSlice("exact"), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
 			s.Count, s.List, s.Most = ctx.Bool("count"), ctx.String("list"), ctx.Int64("most")
 			if s.Perturbed, err = perturbedOf(ctx.StringSlice("perturbed")); err != nil {
+				return err
+			}
+			if s.Levels, err = levelsOf(ctx.StringSlice("levels")); err != nil {
 				return err
 			}
 			if s.Suppressed, err = words("suppressed", ctx.StringSlice("suppressed")); err != nil {
