@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -128,4 +130,49 @@ func TestBoundsOfDeclaredLevels(t *testing.T) {
 	assert.Equal(t, "a,x,0,3 a,y,0,3 b,x,0,2 b,y,0,2 c,x,0,0 c,y,0,0", strings.Join(got, " "))
 	_, err = Bounds(t.Context(), BoundsSpec{Exact: []string{"t.csv"}, Out: "b.csv", Levels: []schemas.KeyVariable{{Name: "A", Levels: []string{"a"}}}}, Options{})
 	assert.ErrorContains(t, err, `a table has A = "b", which is not among its levels (a)`)
+}
+
+// Figures 4 to 6 of Smith 2011: a suppressed unique that its margins give away; one without its margins, which can be any number; and one
+// with others beside it, which can be 0 or 1, so that there are two tables.
+func TestThesisSuppressions(t *testing.T) {
+	counts := [][]string{{"0", "3", "0", "1", "4"}, {"0", "1", "0", "0", "1"}, {"4", "1", "0", "2", "7"}, {"1", "0", "7", "1", "9"}, {"5", "5", "7", "4", "21"}}
+	names := func(i int) string {
+		if i == 4 {
+			return "Total"
+		}
+		return strconv.Itoa(i + 1)
+	}
+	for figure, c := range map[string]struct {
+		stars [][2]int
+		want  string // bounds of the unique
+		count int64  // possible tables, 0 if they cannot be counted
+	}{
+		"4": {[][2]int{{1, 1}}, "1,1", 1},
+		"5": {[][2]int{{1, 1}, {1, 4}, {4, 1}, {4, 4}}, "0,", 0},
+		"6": {[][2]int{{0, 1}, {0, 3}, {1, 1}, {1, 3}}, "0,1", 2},
+	} {
+		t.Run(figure, func(t *testing.T) {
+			text := "row,column,count\n"
+			for i, line := range counts {
+				for j, n := range line {
+					if slices.Contains(c.stars, [2]int{i, j}) {
+						n = "*"
+					}
+					text += names(i) + "," + names(j) + "," + n + "\n"
+				}
+			}
+			inFolder(t, map[string]string{"t.csv": text})
+			o, err := Bounds(t.Context(), BoundsSpec{Exact: []string{"t.csv"}, Suppressed: []string{"*"}, Out: "b.csv", Count: c.count > 0}, Options{})
+			require.NoError(t, err)
+			for _, row := range table(t, "b.csv")[1:] {
+				if row[0] == "2" && row[1] == "2" {
+					assert.Equal(t, c.want, row[2]+","+row[3])
+				}
+			}
+			if c.count > 0 {
+				assert.Equal(t, c.count, o.Tables)
+				assert.True(t, o.AllTables)
+			}
+		})
+	}
 }
