@@ -79,6 +79,15 @@ func (c *content) name(t arrow.DataType, ids fieldIDs, column string) error {
 		}
 		t = dt.ValueType
 	}
+	if d, ok := t.(arrow.DecimalType); ok {
+		most := int32(38)
+		if t.ID() == arrow.DECIMAL256 {
+			most = 76
+		}
+		if p, s := d.GetPrecision(), d.GetScale(); p < 1 || p > most || s < -most || s > most {
+			return fmt.Errorf("column %q: a decimal of %d digits with %d after the point does not exist: at most %d are possible", column, p, s, most)
+		}
+	}
 	if n, ok := t.(arrow.NestedType); ok {
 		for k, f := range n.Fields() {
 			if err := c.name(f.Type, ids.child(k), column); err != nil {
