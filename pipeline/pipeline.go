@@ -40,6 +40,9 @@ type Options struct {
 	Verify  bool   // decode every page of every column before any work
 	// InsecureSecret takes secrets that others than their owner can read.
 	InsecureSecret bool
+	// KeepOlder lets columns of an earlier run be: where the source has a name that a new column would have, the new ones take the next
+	// prefix that is free. Without it that is an error.
+	KeepOlder bool
 	// Reads are files that were read to say what is to be done: a spec, recodes. No output takes their place.
 	Reads  []Reading
 	Logger *slog.Logger
@@ -79,6 +82,7 @@ func (o Options) withDefaults() Options {
 
 // An Outcome is what a run did.
 type Outcome struct {
+	Spec     *schemas.Spec // as it was run
 	Summary  *schemas.Summary
 	Inputs   []string
 	Outputs  []string            // files written; "-" for standard output
@@ -106,6 +110,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer j.source.Close()
+	spec = j.spec
 	j.options.sweep(j.outputs.written...)
 	if err := j.verify(ctx); err != nil {
 		return nil, err
@@ -161,7 +166,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 	if err := summary.commit(document, side...); err != nil {
 		return nil, err
 	}
-	outcome := &Outcome{Summary: document, Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Written: report.Written, Rankings: report.Rankings}
+	outcome := &Outcome{Spec: spec, Summary: document, Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Written: report.Written, Rankings: report.Rankings}
 	if j.outputs.stdout {
 		outcome.Outputs = []string{"-"}
 	}
@@ -181,6 +186,10 @@ func prepare(ctx context.Context, spec *schemas.Spec, options Options) (*job, er
 	j, err := openJob(ctx, spec, options)
 	if err != nil {
 		return nil, err
+	}
+	if options.KeepOlder {
+		spec = j.besideOlder(spec)
+		j.spec = spec
 	}
 	with, err := readBeside(ctx, spec, j.options)
 	if err == nil {

@@ -55,6 +55,85 @@ func (o Operator) Measure() Measure {
 	return nil
 }
 
+// Common is what all operators that make columns of risk can be told: their prefix, their own policy for missing values, and whether their
+// columns take the place of others of the same names. nil for operators that make none.
+func (o Operator) Common() (prefix, missing *string, replace *bool) {
+	switch {
+	case o.Suda != nil:
+		return &o.Suda.Prefix, &o.Suda.Missing, &o.Suda.Replace
+	case o.Frequency != nil:
+		return &o.Frequency.Prefix, &o.Frequency.Missing, &o.Frequency.Replace
+	case o.MC3 != nil:
+		return &o.MC3.Prefix, &o.MC3.Missing, &o.MC3.Replace
+	case o.SAP != nil:
+		return &o.SAP.Prefix, &o.SAP.Missing, &o.SAP.Replace
+	case o.KAnonymity != nil:
+		return &o.KAnonymity.Prefix, &o.KAnonymity.Missing, &o.KAnonymity.Replace
+	case o.LDiversity != nil:
+		return &o.LDiversity.Prefix, &o.LDiversity.Missing, &o.LDiversity.Replace
+	case o.Individual != nil:
+		return &o.Individual.Prefix, &o.Individual.Missing, &o.Individual.Replace
+	}
+	return nil, nil, nil
+}
+
+// clone is a copy of the operator that can be told something else.
+func (o Operator) clone() Operator {
+	switch {
+	case o.Suda != nil:
+		c := *o.Suda
+		o.Suda = &c
+	case o.Frequency != nil:
+		c := *o.Frequency
+		o.Frequency = &c
+	case o.MC3 != nil:
+		c := *o.MC3
+		o.MC3 = &c
+	case o.SAP != nil:
+		c := *o.SAP
+		o.SAP = &c
+	case o.KAnonymity != nil:
+		c := *o.KAnonymity
+		o.KAnonymity = &c
+	case o.LDiversity != nil:
+		c := *o.LDiversity
+		o.LDiversity = &c
+	case o.Individual != nil:
+		c := *o.Individual
+		o.Individual = &c
+	}
+	return o
+}
+
+// WithPrefix is the operator with another prefix of its columns.
+func (o Operator) WithPrefix(prefix string) Operator {
+	o = o.clone()
+	if p, _, _ := o.Common(); p != nil {
+		*p = prefix
+	}
+	return o
+}
+
+// WithKey is a measure with a key of its own.
+func (o Operator) WithKey(key *Key) Operator {
+	o = o.clone()
+	switch {
+	case o.Suda != nil:
+		o.Suda.Key = key
+	case o.Frequency != nil:
+		o.Frequency.Key = key
+	case o.MC3 != nil:
+		o.MC3.Key = key
+	case o.KAnonymity != nil:
+		o.KAnonymity.Key = key
+	case o.LDiversity != nil:
+		o.LDiversity.Key = key
+	case o.Individual != nil:
+		o.Individual.Key = key
+	}
+	return o
+}
+
 // A Measured is a measure's part of the summary.
 type Measured interface {
 	Key() *KeySummary                         // nil: it is the document's

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/csv"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,6 +23,7 @@ func keyFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold"},
 		&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
 		&cli.StringSliceFlag{Name: "band", Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated"},
+		&cli.StringSliceFlag{Name: "recode", Usage: "count `COLUMN:HOW` recoded, as --band does: REGION:north=01|02,south=* (* is all others), AGE:cuts=18,30,65, AGE:width=5,top=85, POSTCODE:truncate=3; or @FILE with recodes as a spec has them; may be repeated"},
 		delimiterFlag(),
 		formatFlag(),
 	}
@@ -90,26 +92,37 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
 			&cli.BoolFlag{Name: "force", Usage: "search even if it is estimated to take more than an hour"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, mc3Flags(), sapFlags(), classFlags()),
+		}, mc3Flags(), sapFlags(), classFlags(), eachFlags()),
 		Action: func(ctx *cli.Context) error {
 			spec, err := assessSpec(ctx)
-			if err != nil {
-				return err
-			}
-			return c.executeOrPrint(ctx, spec)
+			return c.executeOrPrint(ctx, spec, err)
 		},
 	}
 }
 
-// executeOrPrint runs the spec that flags make, or prints it if --print-spec asks for that.
-func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec) error {
-	if !ctx.Bool("print-spec") {
+// executeOrPrint runs the spec that flags make, or prints it if --print-spec asks for that: as far as it can be made, with what is wrong with
+// it in comments.
+func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec, err error) error {
+	if err == nil && !ctx.Bool("print-spec") {
 		return c.execute(ctx, spec, false)
 	}
-	if err := spec.Validate(); err != nil {
+	if spec == nil || !ctx.Bool("print-spec") {
 		return err
 	}
-	_, err := c.Out.Write(spec.YAML())
+	if err == nil {
+		err = spec.Validate()
+	}
+	text := string(spec.YAML())
+	if err != nil {
+		var why strings.Builder
+		for line := range strings.Lines(ofFlags(err).Error()) {
+			why.WriteString("# not valid yet: " + strings.TrimRight(line, "\n") + "\n")
+		}
+		text = why.String() + text
+	}
+	if _, failed := io.WriteString(c.Out, text); failed != nil {
+		return failed
+	}
 	return err
 }
 
@@ -122,11 +135,13 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) err
 	if err != nil {
 		return err
 	}
+	o.KeepOlder = c.flags
 	outcome, err := pipeline.Run(ctx.Context, spec, o)
 	c.finish()
 	if err != nil {
 		return err
 	}
+	spec = outcome.Spec
 	if logged && !c.Terminal {
 		for _, path := range outcome.Outputs {
 			c.logger.Info("written", "output", path)
@@ -156,24 +171,25 @@ func (c *console) show(spec *schemas.Spec, outcome *pipeline.Outcome, batch bool
 	return c.print(reportText(spec, outcome))
 }
 
-// assessSpec makes the spec that the flags of assess say.
+// assessSpec makes the spec that the flags of assess say. With an error it has what they say beside what is wrong.
 func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
-	measures, err := measuresOf(ctx)
-	if err != nil {
-		return nil, err
+	measures, wrong := measuresOf(ctx)
+	note := func(err error) {
+		if wrong == nil {
+			wrong = err
+		}
 	}
 	spec, err := keySpec(ctx)
-	if err != nil {
-		return nil, err
+	if note(err); spec == nil {
+		return nil, wrong
 	}
-	if spec.Sampling, err = samplingOf(ctx); err != nil {
-		return nil, err
+	spec.Sampling, err = samplingOf(ctx)
+	note(err)
+	if measures != nil {
+		made, err := operatorsOf(ctx, measures) // as far as they can be made
+		note(err)
+		spec.Operators = append(spec.Operators, made...)
 	}
-	made, err := operatorsOf(ctx, measures)
-	if err != nil {
-		return nil, err
-	}
-	spec.Operators = append(spec.Operators, made...)
 	if ctx.Bool("keep-rows") {
 		for _, o := range spec.Operators {
 			if o.Select != nil {
@@ -181,17 +197,17 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 			}
 		}
 		if len(ctx.StringSlice("select")) == 0 {
-			return nil, usage("--keep-rows keeps the rows that --select does not choose; there is no --select")
+			note(usage("--keep-rows keeps the rows that --select does not choose; there is no --select"))
 		}
 	}
 	spec.Summary, spec.Sink.Footer = ctx.String("summary"), ctx.String("footer")
 	if spec.Sink.Path = ctx.String("out"); spec.Sink.Path == "" {
-		if spec.Sink.Path, err = defaultOutput(spec.Source.Path); err != nil {
-			return nil, err
-		}
+		spec.Sink.Path, err = defaultOutput(spec.Source.Path)
+		note(err)
 	}
 	spec.Limits, err = limitsOf(ctx.StringSlice("limit"))
-	return spec, err
+	note(err)
+	return spec, wrong
 }
 
 // keySpec makes the part of a spec that assess, inspect and explain have in common.
@@ -221,7 +237,8 @@ func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 		if ctx.Command.Name == "inspect" || ctx.Command.Name == "assess" && onlySAP(ctx) {
 			return spec, prepareRows(ctx, spec)
 		}
-		return nil, usage("name the key variables, the columns by which a record could be recognised: --key AGE,SEX,...")
+		_ = prepareRows(ctx, spec) // what can be said of the rows; the key is what is wrong first
+		return spec, usage("name the key variables, the columns by which a record could be recognised: --key AGE,SEX,...")
 	}
 	spec.Key = &schemas.Key{Missing: ctx.String("missing"), MissingCodes: codes}
 	for _, name := range names {
@@ -230,10 +247,10 @@ func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 	return spec, prepareRows(ctx, spec)
 }
 
-// prepareRows adds the operators of --band and --select.
+// prepareRows adds the operators of --band, --recode and --select.
 func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 	spec.AllowEmpty = ctx.Bool("allow-empty")
-	recodes, err := bandsOf(ctx.StringSlice("band"), spec.Key)
+	recodes, err := recodesOf(ctx, spec.Key)
 	if err != nil {
 		return err
 	}
@@ -251,34 +268,10 @@ func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 	if rows == nil {
 		return nil
 	}
-	// Rows are chosen by the values of the file, before they are banded.
+	// Rows are chosen by the values of the file, before they are recoded.
 	choose := schemas.Operator{Select: &schemas.Select{Rows: rows}}
 	spec.Operators = append([]schemas.Operator{choose}, spec.Operators...)
 	return nil
-}
-
-// bandsOf are the recodes of --band: they take a variable's place in the key, and leave the file's own column as it is.
-func bandsOf(list []string, key *schemas.Key) ([]schemas.Recode, error) {
-	var recodes []schemas.Recode
-	for _, text := range list {
-		column, width, ok := strings.Cut(text, "=")
-		w, err := strconv.ParseFloat(width, 64)
-		switch {
-		case !ok || column == "" || err != nil:
-			return nil, usage("--band %q is no band; write the column and the width, such as AGE=5", text)
-		case !(w > 0):
-			return nil, usage("--band %s: the width is %v; it must be above 0", text, w)
-		case key == nil:
-			return nil, usage("--band %s: bands are of key variables; there is no --key", text)
-		case !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == column }):
-			return nil, usage("--band %s: %s is not in the key", text, column)
-		case slices.ContainsFunc(recodes, func(r schemas.Recode) bool { return r.Name == column }):
-			return nil, usage("--band names %s twice", column)
-		}
-		keep := false
-		recodes = append(recodes, schemas.Recode{Name: column, Width: w, Replace: true, Keep: &keep})
-	}
-	return recodes, nil
 }
 
 // words splits lists at their commas; what stands in double quotes is one word.

@@ -36,7 +36,7 @@ func wholeOf(ctx *cli.Context, flag string, least int64) (int64, error) {
 }
 
 func kAnonymityOf(ctx *cli.Context) (*schemas.KAnonymity, error) {
-	k := &schemas.KAnonymity{Replace: ctx.Bool("replace")}
+	k := &schemas.KAnonymity{}
 	var err error
 	if k.K, err = wholeOf(ctx, "anonymity", 2); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func kAnonymityOf(ctx *cli.Context) (*schemas.KAnonymity, error) {
 }
 
 func lDiversityOf(ctx *cli.Context) (*schemas.LDiversity, error) {
-	l := &schemas.LDiversity{Replace: ctx.Bool("replace")}
+	l := &schemas.LDiversity{}
 	names, err := words("sensitive", ctx.StringSlice("sensitive"))
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func sourceSpec(ctx *cli.Context) (*schemas.Spec, error) {
 // namedSpec is the spec that the only argument names.
 func namedSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	files := ctx.Args().Slice()
-	for _, flag := range []string{"missing", "missing-codes", "select", "band", "format", "delimiter"} {
+	for _, flag := range []string{"missing", "missing-codes", "select", "band", "recode", "format", "delimiter"} {
 		if ctx.IsSet(flag) {
 			return nil, usage("--%s and the spec %s both say what is read; leave the flag out, or write it into the spec", flag, files[0])
 		}

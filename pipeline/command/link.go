@@ -120,7 +120,7 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 	if s.Levels, err = levelsOf(ctx.StringSlice("levels")); err != nil {
 		return nil, err
 	}
-	if s.Bands, err = bandsOf(ctx.StringSlice("band"), s.Key); err != nil {
+	if s.Bands, err = bandsOf(ctx.StringSlice("band"), names); err != nil {
 		return nil, err
 	}
 	for _, r := range []struct {

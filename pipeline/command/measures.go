@@ -16,6 +16,30 @@ var measureNames = []string{"suda", "mc3", "sap", "kanonymity", "ldiversity", "i
 // sudaFlags are the flags that only suda looks at.
 var sudaFlags = []string{"score", "max-size", "threshold", "contributions", "msus", "force"}
 
+// eachFlags are those that every measure has, with its name before them.
+func eachFlags() []cli.Flag {
+	const category = "Each measure by itself"
+	var flags []cli.Flag
+	for _, name := range measureNames {
+		flags = append(flags,
+			&cli.StringFlag{Name: name + "-missing", Category: category, Usage: "what a missing value means to " + name + " (default: what --missing says)"},
+			&cli.StringFlag{Name: name + "-prefix", Category: category, Usage: "`PREFIX` of the columns of " + name + " (default: " + name + ")"})
+	}
+	return flags
+}
+
+// tell gives an operator what the flags of every measure say of it.
+func tell(ctx *cli.Context, name string, o schemas.Operator) {
+	prefix, missing, replace := o.Common()
+	*replace = ctx.Bool("replace")
+	if ctx.IsSet(name + "-missing") {
+		*missing = ctx.String(name + "-missing")
+	}
+	if p := ctx.String(name + "-prefix"); p != name {
+		*prefix = p
+	}
+}
+
 func mc3Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "search", Category: "MC3", Usage: "how models are found: exact, mc3, anneal, occam or fixed (default: exact where it can be afforded, else mc3 with tempering)"},
@@ -52,6 +76,13 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 			}
 		}
 	}
+	for _, name := range measureNames {
+		for _, flag := range []string{name + "-missing", name + "-prefix"} {
+			if ctx.IsSet(flag) && !slices.Contains(measures, name) {
+				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, name, name)
+			}
+		}
+	}
 	if slices.Equal(measures, []string{"sap"}) {
 		for _, flag := range []string{"key", "fraction", "population-size", "weight"} {
 			if ctx.IsSet(flag) {
@@ -75,13 +106,14 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 		case "ldiversity":
 			o.LDiversity, err = lDiversityOf(ctx)
 		case "individual":
-			o.Individual = &schemas.Individual{Household: ctx.String("household"), Estimator: ctx.String("risk-estimator"), Replace: ctx.Bool("replace")}
+			o.Individual = &schemas.Individual{Household: ctx.String("household"), Estimator: ctx.String("risk-estimator")}
 		default:
-			o.Frequency = &schemas.FrequencyOperator{Replace: ctx.Bool("replace")}
+			o.Frequency = &schemas.FrequencyOperator{}
 		}
 		if err != nil {
-			return nil, err
+			return list, err
 		}
+		tell(ctx, name, o)
 		list = append(list, o)
 	}
 	return list, nil
@@ -97,7 +129,7 @@ func flagNames(flags []cli.Flag) []string {
 
 func sudaOf(ctx *cli.Context) (*schemas.Suda, error) {
 	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
-		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force"), Replace: ctx.Bool("replace")}
+		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force")}
 	switch k := ctx.Int64("threshold"); {
 	case k < 1:
 		return nil, usage("--threshold is %d; it must be at least 1", k)
@@ -109,8 +141,7 @@ func sudaOf(ctx *cli.Context) (*schemas.Suda, error) {
 
 func mc3Of(ctx *cli.Context) (*schemas.MC3, error) {
 	m := &schemas.MC3{Search: ctx.String("search"), Graph: ctx.String("graph"), Estimator: ctx.String("estimator"), Weights: ctx.String("weights"),
-		Baselines: ctx.Bool("baselines"), RelativeRisk: ctx.Bool("relative-risk"), ModelOut: ctx.String("model-out"), ModelIn: ctx.String("model-in"),
-		Replace: ctx.Bool("replace")}
+		Baselines: ctx.Bool("baselines"), RelativeRisk: ctx.Bool("relative-risk"), ModelOut: ctx.String("model-out"), ModelIn: ctx.String("model-in")}
 	texts, err := words("prior-precision", ctx.StringSlice("prior-precision"))
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
 		return nil, err
 	}
 	s := &schemas.SAP{Release: schemas.Release{Perturbation: p, Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
-		Missing: ctx.String("missing"), Replace: ctx.Bool("replace")}
+		Missing: ctx.String("missing")}
 	if s.By, err = variablesOf(ctx, "by"); err != nil {
 		return nil, err
 	}
@@ -227,10 +227,7 @@ same cell is published alike in all tables.`,
 		}, perturbationFlags("")...),
 		Action: func(ctx *cli.Context) error {
 			spec, err := tabulateSpec(ctx)
-			if err != nil {
-				return err
-			}
-			return c.executeOrPrint(ctx, spec)
+			return c.executeOrPrint(ctx, spec, err)
 		},
 	}
 }

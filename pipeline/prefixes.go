@@ -1,0 +1,84 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"microrisk/schemas"
+)
+
+// besideOlder is the spec with prefixes by which no new column has the name of one that the source has: those of an earlier run stay as they
+// are. The second suda is suda2, the second mc3 mc3_2, and so on; where the sample frequency of the spec's key is there already, each operator of that key writes
+// its own with its prefix before it.
+func (j *job) besideOlder(spec *schemas.Spec) *schemas.Spec {
+	taken := map[string]bool{}
+	for _, f := range j.source.Schema().Fields() {
+		taken[f.Name] = true
+	}
+	out := *spec
+	out.Operators = slices.Clone(spec.Operators)
+	moved := taken[schemas.Frequency] && sharedKey(spec) >= 0
+	used := map[string]bool{}
+	for _, o := range spec.Operators {
+		if prefix, ok := prefixOf(o); ok {
+			used[prefix] = true
+		}
+	}
+	for i, o := range spec.Operators {
+		prefix, ok := prefixOf(o)
+		if _, _, replace := o.Common(); !ok || *replace {
+			continue
+		}
+		m := o.Measure()
+		own := moved && m != nil && m.OwnKey() == nil
+		if own {
+			o = o.WithKey(spec.Key)
+		}
+		next, numbered := prefix, prefix
+		if last := prefix[len(prefix)-1]; last >= '0' && last <= '9' {
+			numbered += "_" // mc3_2
+		}
+		for n := 2; clashes(o, next, spec.Key, taken) || next != prefix && used[next]; n++ {
+			next = fmt.Sprintf("%s%d", numbered, n)
+		}
+		if next == prefix && !own {
+			continue
+		}
+		used[next] = true
+		out.Operators[i] = o.WithPrefix(next)
+		if next != prefix {
+			j.options.Logger.Info(fmt.Sprintf("the input has columns of %s already: the new ones begin with %s (say replace: true to replace them)", prefix, next))
+		}
+	}
+	return &out
+}
+
+// prefixOf is the prefix of an operator that makes columns of risk.
+func prefixOf(o schemas.Operator) (string, bool) {
+	switch m := o.Measure(); {
+	case m != nil:
+		return m.ColumnPrefix(), true
+	case o.SAP != nil:
+		return o.SAP.ColumnPrefix(), true
+	}
+	return "", false
+}
+
+// clashes tells whether an operator's columns would have names that are taken.
+func clashes(o schemas.Operator, prefix string, key *schemas.Key, taken map[string]bool) bool {
+	o = o.WithPrefix(prefix)
+	if o.SAP != nil {
+		return slices.ContainsFunc(o.SAP.Columns(), func(c schemas.ColumnInfo) bool { return taken[c.Name] })
+	}
+	m := o.Measure()
+	if m.OwnKey() != nil {
+		key = m.OwnKey()
+	}
+	var names []string
+	if key != nil {
+		for _, v := range key.Variables {
+			names = append(names, v.Name)
+		}
+	}
+	return slices.ContainsFunc(m.Columns(false, names), func(c schemas.ColumnInfo) bool { return taken[c.Name] })
+}
