@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -175,6 +176,16 @@ func appendField(line []byte, text string, null, quote bool, comma []byte) []byt
 		line = append(line, text[i])
 	}
 	return append(line, '"')
+}
+
+// beginsOtherwise tells whether a file that begins with a name would be taken for something else.
+func beginsOtherwise(name string) bool {
+	for _, start := range []string{"\ufeff", "\xff\xfe", "\xfe\xff", "PAR1", "ARROW1", "\x1f\x8b"} {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return len(name) >= 4 && strings.EqualFold(name[:4], "sep=")
 }
 
 func needsQuotes(text string, comma []byte) bool {

@@ -115,7 +115,7 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 			if c > 0 {
 				header = append(header, s.commas[i]...)
 			}
-			header = appendField(header, o.Field.Name, false, false, s.commas[i])
+			header = appendField(header, o.Field.Name, false, len(header) == 0 && beginsOtherwise(o.Field.Name), s.commas[i])
 		}
 		if _, err := s.writers[i].Write(append(header, '\n')); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
