@@ -197,6 +197,7 @@ func TestRecode(t *testing.T) {
 		{"width", "17 20 24 25 NA _ -3", "15-19 20-24 20-24 25-29 NA _ -5 to -1", schemas.Recode{Width: 5}},
 		{"width, origin", "17 20 24 25", "16-20 16-20 21-25 21-25", schemas.Recode{Width: 5, Origin: 16}},
 		{"width 1", "17 20", "17 20", schemas.Recode{Width: 1}},
+		{"large whole numbers", "9007199254740993 9007199254741000 -9007199254740993", "9007199254740990-9007199254740999 9007199254741000-9007199254741009 -9007199254741000 to -9007199254740991", schemas.Recode{Width: 10}},
 		{"tenths", "0 0.1 0.2 0.3 0.6 0.7 1.1 0.30", "[0,0.1) [0.1,0.2) [0.2,0.3) [0.3,0.4) [0.6,0.7) [0.7,0.8) [1.1,1.2) [0.3,0.4)", schemas.Recode{Width: 0.1}},
 		{"hundredths from a third", "0.29 1.14 1.13", "[0.28,0.31) [1.12,1.15) [1.12,1.15)", schemas.Recode{Width: 0.03, Origin: 0.01}},
 		{"more digits than a double", "0.29999999999999999999 0.3", "[0.2,0.3) [0.3,0.4)", schemas.Recode{Width: 0.1}},

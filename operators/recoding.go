@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -142,6 +143,9 @@ func (b bands) band(values arrow.Array, i int, text string) (string, bool) {
 	case math.IsNaN(x):
 		return "", false
 	}
+	if name, ok := b.wholeBand(text); ok {
+		return name, true
+	}
 	below := belowOf(values, x, text)
 	whole := b.whole && b.wholeEnds() && x == math.Trunc(x)
 	if b.Bottom != nil && below(*b.Bottom) {
@@ -169,6 +173,25 @@ func (b bands) band(values arrow.Array, i int, text string) (string, bool) {
 		high = math.Min(high, *b.Top)
 	}
 	return between(low, high, whole), true
+}
+
+// wholeBand is the band of a whole number beyond those that floating point tells apart, computed in whole numbers.
+func (b bands) wholeBand(text string) (string, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || !b.whole || b.Width == 0 || b.Bottom != nil || b.Top != nil || !b.wholeEnds() || n > -1<<52 && n < 1<<52 {
+		return "", false
+	}
+	width, past := int64(b.Width), new(big.Int)
+	past.Mod(past.Sub(big.NewInt(n), big.NewInt(int64(b.Origin))), big.NewInt(width)) // Euclidean: 0 or more
+	low := new(big.Int).Sub(big.NewInt(n), past)
+	high := new(big.Int).Add(low, big.NewInt(width-1))
+	switch {
+	case width == 1:
+		return low.String(), true
+	case n < 0:
+		return low.String() + " to " + high.String(), true
+	}
+	return low.String() + "-" + high.String(), true
 }
 
 func between(low, high float64, whole bool) string {

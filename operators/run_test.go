@@ -173,7 +173,7 @@ func TestMemoryLimitAndCancellation(t *testing.T) {
 	}
 	source := lines(t, memory.DefaultAllocator, 1000, "A B", rows...)
 	_, _, err := table(t, memory.DefaultAllocator, source, Options{Memory: 1000}, Suda{Key: key("A", "B"), Shared: true})
-	require.ErrorContains(t, err, "the search of 20000 key combinations needs about 2 MiB of memory, the limit is 1 MiB")
+	require.ErrorContains(t, err, "the search of 20000 key combinations needs about 2000 KiB of memory, the limit is 1 KiB")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	chain, err := NewChain(source.Schema(), Suda{Key: key("A", "B"), Shared: true})
@@ -230,11 +230,11 @@ func TestValuesThatNoRowHas(t *testing.T) {
 	impossible := SAP{Config: schemas.SAP{Cells: []schemas.KeyVariable{{Name: "job"}, {Name: "sex"}}, Known: []int64{1}, Impossible: []map[string]string{{"job": "cook", "sex": "3"}}}}
 	for want, list := range map[string][]Operator{
 		`select sex: no row has the value "male"; the nearest values are "1" and "2"; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)`: {choose(schemas.Condition{Column: "sex", Values: []string{"1", "male"}})},
-		`select x: no row has the value "1.0"`:            {choose(schemas.Condition{Column: "x", Values: []string{"1.0"}})},
-		`select: none of the 3 rows is chosen`:            {choose(schemas.Condition{Column: "x", Min: new("3")})},
-		`select: none of the 3 rows is chosen, so`:        {choose(schemas.Condition{Column: "sex", Values: []string{"1"}}), choose(schemas.Condition{Column: "job", Values: []string{"cook"}})},
-		`recode job: no row has the value "bakker"`:       {mapped},
-		`the levels of job: no row has the value "clerc"`: {levels("baker", "clerc", "clerk", "cook")},
+		`select x: no row has the value "1.0"`:                               {choose(schemas.Condition{Column: "x", Values: []string{"1.0"}})},
+		`select: none of the 3 rows is chosen`:                               {choose(schemas.Condition{Column: "x", Min: new("3")})},
+		`select: none of the 3 rows is chosen, so`:                           {choose(schemas.Condition{Column: "sex", Values: []string{"1"}}), choose(schemas.Condition{Column: "job", Values: []string{"cook"}})},
+		`recode job: no row has the value "bakker"`:                          {mapped},
+		`the levels of job: no record that is counted has the value "clerc"`: {levels("baker", "clerc", "clerk", "cook")},
 		`the impossible combination [job=cook, sex=3] has "3", which is no category of sex; the nearest are "1" and "2"`: {impossible},
 	} {
 		_, _, err := table(t, mem, source, Options{}, append(list, Frequency{Key: key("sex"), Config: schemas.FrequencyOperator{Prefix: "last", Key: new(key("sex"))}})...)

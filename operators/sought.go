@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -114,6 +115,7 @@ type UnfoundError struct {
 	Who    string // what names them
 	Rows   int64  // of which none is chosen; 0 if it is about values
 	Values []string
+	Of     string   // what has none of them, "" for row
 	Known  []string // values that rows have, sorted; not all of very many
 }
 
@@ -122,7 +124,8 @@ func (e *UnfoundError) Error() string {
 		return fmt.Sprintf("%s: none of the %d rows is chosen, so that there is nothing to measure%s", e.Who, e.Rows, allowedEmpty)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: no row has the value %s", e.Who, quotedSome(e.Values, "or"))
+	rows := cmp.Or(e.Of, "row")
+	fmt.Fprintf(&b, "%s: no %s has the value %s", e.Who, rows, quotedSome(e.Values, "or"))
 	if len(e.Known) == 0 {
 		return b.String() + "; the rows have no value at all" + allowedEmpty
 	}

@@ -91,7 +91,13 @@ func tooLarge(classes, needs, limit int64) error {
 		classes, mebibytes(needs), mebibytes(limit))
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
+// mebibytes is a size in words: in MiB, rounded up, or in KiB where that tells two sizes apart.
+func mebibytes(n int64) string {
+	if n < 16<<20 {
+		return fmt.Sprintf("%d KiB", (n+1<<10-1)>>10)
+	}
+	return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20)
+}
 
 // summarise makes the summary, DIS left out.
 func (b *sudaBound) summarise(t *contingency.Table, r *uniques.Result) *schemas.SudaSummary {

@@ -152,7 +152,7 @@ func (r *run) unfoundLevels(t *contingency.Table, key contingency.Key, levels []
 	if r.o.AllowEmpty || t.Records() == 0 {
 		return nil
 	}
-	e := &UnfoundError{Who: "the levels of " + key.Name}
+	e := &UnfoundError{Who: "the levels of " + key.Name, Of: "record that is counted"}
 	for c, level := range levels {
 		if used[c] {
 			e.Known = append(e.Known, level)

@@ -33,7 +33,7 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 		return nil, fmt.Errorf("%s: the summary in its metadata cannot be read: %w", path, err)
 	}
 	if document.Spec["key"] == nil {
-		return nil, wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated", path))
+		return nil, wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or it is one of several outputs", path))
 	}
 	if document.Spec["source"], err = json.Marshal(map[string]string{"path": path}); err != nil {
 		return nil, err

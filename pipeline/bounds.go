@@ -36,9 +36,9 @@ type BoundsSpec struct {
 	Totals     []string // texts that stand for a margin in a variable's column; nil: Total
 	Merged     []MergedCategory
 	Levels     []schemas.KeyVariable // categories (Levels) of variables, also of those that are in no table
-	Count      bool   // count the tables that have the margins
-	List       string // file with these tables, "" for none
-	Most       int64  // the most tables that are counted or listed; 0 means DefaultTables
+	Count      bool                  // count the tables that have the margins
+	List       string                // file with these tables, "" for none
+	Most       int64                 // the most tables that are counted or listed; 0 means DefaultTables
 }
 
 // A BoundsOutcome is what released tables imply.

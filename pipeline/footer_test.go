@@ -82,6 +82,31 @@ func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 	}
 }
 
+// Outputs of several inputs may be released apart: none tells of the others.
+func TestFootersOfSeveralOutputs(t *testing.T) {
+	inFolder(t, map[string]string{"east.csv": "reg,d\nEAST,flu\nEAST,RAREDISEASE\n", "west.csv": "reg,d\nWEST,flu\nWEST,flu\n"})
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"east.csv", "west.csv"}}, Key: keyOf("reg", "d"), Operators: []schemas.Operator{{Suda: &schemas.Suda{}}},
+		Sink: schemas.Sink{Path: "out", Format: "parquet"}}
+	_, err := Run(t.Context(), spec, Options{})
+	require.NoError(t, err)
+	text := footerOf(t, "out/west.parquet")
+	require.NotContains(t, text, "RAREDISEASE")
+	require.NotContains(t, text, "east")
+	require.NotContains(t, text, "rows")
+	_, err = AnnotatedSpec(t.Context(), "out/west.parquet")
+	require.ErrorContains(t, err, "one of several outputs")
+}
+
+// A file that is read twice would count its people twice.
+func TestHardLinksAreOneInput(t *testing.T) {
+	inFolder(t, map[string]string{"a.csv": "age,sex,area\n1,m,x\n"})
+	require.NoError(t, os.Link("a.csv", "b.csv"))
+	spec := assess("a.csv", "out.csv")
+	spec.Source.Path = []string{"a.csv", "b.csv"}
+	_, err := Run(t.Context(), spec, Options{})
+	require.ErrorContains(t, err, "a.csv and b.csv are the same file; each input is read once")
+}
+
 // footerOf is the summary in a Parquet file's metadata.
 func footerOf(t *testing.T, path string) string {
 	t.Helper()

@@ -179,7 +179,13 @@ func (in *inputs) addFolder(folder, format string) error {
 // check finds the one kind of all inputs, and refuses a file that is named twice.
 func (in *inputs) check(format string) error {
 	first := map[string]string{}
-	for _, path := range in.paths {
+	type stamp struct {
+		size int64
+		time int64
+	}
+	opened := map[stamp][]int{} // inputs by what two names of one file have in common
+	infos := make([]os.FileInfo, len(in.paths))
+	for n, path := range in.paths {
 		real, err := filepath.EvalSymlinks(path)
 		if err == nil {
 			real, err = filepath.Abs(real)
@@ -191,6 +197,16 @@ func (in *inputs) check(format string) error {
 			return wrong(fmt.Errorf("%s and %s are the same file; each input is read once", other, path))
 		}
 		first[real] = path
+		if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() {
+			at := stamp{info.Size(), info.ModTime().UnixNano()}
+			for _, i := range opened[at] {
+				if os.SameFile(info, infos[i]) {
+					return wrong(fmt.Errorf("%s and %s are the same file; each input is read once", in.paths[i], path))
+				}
+			}
+			infos[n] = info
+			opened[at] = append(opened[at], n)
+		}
 		if format != "" {
 			continue
 		}

@@ -43,7 +43,7 @@ func (j *job) footer(s *schemas.Summary, r *operators.Report) (map[string]string
 		return map[string]string{schemas.MetadataKey: ""}, nil // not the input's own either
 	case schemas.FooterFull:
 	default:
-		released, err := s.Released(schemas.View{Rows: r.Written, Whole: r.Written == r.Rows, Shown: j.chain.Shown(), Sampling: j.spec.Sampling, Spec: j.spec})
+		released, err := s.Released(schemas.View{Rows: r.Written, Several: len(j.outputs.paths) > 1, Whole: r.Written == r.Rows, Shown: j.chain.Shown(), Sampling: j.spec.Sampling, Spec: j.spec})
 		if err != nil {
 			return nil, err
 		}

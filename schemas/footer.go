@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 )
 
 // footerEntries is how much of a list goes into a file's metadata.
@@ -21,6 +22,7 @@ const (
 // A View is what an output has of what was measured.
 type View struct {
 	Rows     int64           // of the output
+	Several  bool            // there are several outputs, which may be released apart: none tells of the others
 	Whole    bool            // all rows of the input are in it
 	Shown    map[string]bool // by operator: all key variables that it counts can be read in the output
 	Sampling *Sampling       // as the spec states it
@@ -30,8 +32,12 @@ type View struct {
 // Released is the document for those who get the output: it has no category, count or record of what is not in it, no path and no host.
 func (s *Summary) Released(r View) (*Summary, error) {
 	out := &Summary{SchemaVersion: s.SchemaVersion, Input: []string{}, Rows: r.Rows, Operators: map[string]any{}, Seed: s.Seed, Warnings: []string{}}
-	for _, name := range s.Input {
-		out.Input = append(out.Input, filepath.Base(name))
+	if r.Several {
+		out.Rows, r.Whole = unsaid, false
+	} else {
+		for _, name := range s.Input {
+			out.Input = append(out.Input, filepath.Base(name))
+		}
 	}
 	if r.Sampling != nil && r.Sampling.Fraction > 0 {
 		out.Sampling.Fraction = &r.Sampling.Fraction
@@ -60,6 +66,9 @@ func (s *Summary) Released(r View) (*Summary, error) {
 	out.Spec, err = r.Spec.released().JSON()
 	return out, err
 }
+
+// unsaid stands for a number of rows that the metadata do not tell.
+const unsaid = -1
 
 // released is a spec without paths, and without what makes other files.
 func (s *Spec) released() *Spec {
@@ -97,6 +106,10 @@ func (s *Summary) Footer() ([]byte, error) {
 	d.UseNumber()
 	if err := cutLists(&b, d, true); err != nil {
 		return nil, fmt.Errorf("writing the summary for the output's metadata: %w", err)
+	}
+	if s.Rows == unsaid {
+		text := bytes.Replace(b.Bytes(), []byte(`"rows":-1,`), nil, 1)
+		b = *bytes.NewBuffer(slices.Clone(text))
 	}
 	if s.Spec != nil { // whole: it can be run again
 		b.Truncate(b.Len() - 1)

@@ -45,6 +45,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		if flag == cli.HelpFlag && command != nil { // wherever it stands
+			return append(args[:1:1], command.Name, "--help"), nil
+		}
 		taken := []string{arg}
 		if !valued && takesValue(flag) {
 			if i+1 == len(args) {

@@ -554,3 +554,15 @@ func TestSelectOfNothing(t *testing.T) {
 	require.Equal(t, ExitWrong, r.status)
 	require.Contains(t, r.err, "it must be from 0 (all cores) to 4096")
 }
+
+// Help is help wherever it stands; a threshold above 1 is not explained by minimal sample uniques.
+func TestHelpAndThreshold(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "tabulate", "people.csv", "--help")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "--cells")
+	require.NoError(t, os.WriteFile("s.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, sex]}\noperators: [{suda: {threshold: 2}}]\nsink: {path: x.csv}\n"), 0o666))
+	r = microrisk(t, "explain", "s.yaml", "--row", "0")
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.err, "with a threshold of 2")
+}

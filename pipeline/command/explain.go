@@ -79,6 +79,9 @@ func explainedSpec(ctx *cli.Context) (*schemas.Spec, schemas.Suda, error) {
 			}
 			spec.Key = &key
 		}
+		if suda.Threshold > 1 {
+			return nil, suda, usage("the records were measured with a threshold of %d: explain tells minimal sample uniques, those of a threshold of 1; name the key (--key) to see these", suda.Threshold)
+		}
 		suda = schemas.Suda{Score: suda.Score, MaxSize: suda.MaxSize, Threshold: suda.Threshold}
 		break
 	}

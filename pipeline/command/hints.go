@@ -37,7 +37,8 @@ var inFlags = strings.NewReplacer(
 	" to operators", " to --measures",
 	"replace: true", "--replace",
 	"max_size", "--max-size",
-	"(spec: select a range, or weight: {column: W, zero: drop})", "(--select a range)",
+	"leave such records out by a range (select), or say weight: {column: ", "leave such records out by a range (--select), or say --zero-weight drop, with the weight ",
+	", zero: drop}", "",
 	"choose another prefix or name, or say --replace", "choose another prefix, or say --replace",
 )
 
