@@ -132,7 +132,8 @@ func TestSudaOnTheGuidelineTable(t *testing.T) {
 				require.Contains(t, out[3], `[["Education"]]`)
 				require.Len(t, report.Rankings, 1)
 				require.Len(t, report.Rankings[0].Rows, 4)
-				require.Equal(t, RiskyRow{0, 4, 12, 1}, report.Rankings[0].Rows[0])
+				top := report.Rankings[0].Rows[0]
+				require.Equal(t, []any{0, int64(4), 12.0, int64(1)}, []any{top.Input, top.Row, top.Score, top.Frequency})
 				summary := report.Operators[0].Summary.(*schemas.SudaSummary)
 				require.Equal(t, 34.0, summary.FileScore)
 				require.InDelta(t, 64.706, summary.Variables[2].Share, 5e-4)

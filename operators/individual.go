@@ -99,6 +99,7 @@ func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, 
 		s.Estimator = b.Config.Estimator
 	}
 	f.summary = s
+	keyNotes(env, t, b.Sampling)
 	var ones, classes int64
 	var doubles float64
 	f.count, s.Records, ones, classes, doubles = countsOf(t, b.drop)

@@ -88,6 +88,7 @@ func (b *kAnonymityBound) fit(ctx context.Context, tables []*contingency.Table, 
 	if err != nil {
 		return nil, err
 	}
+	keyNotes(env, t, nil)
 	k := b.Config.Least()
 	f := &kAnonymityFitted{bound: b, frequency: r.Frequency}
 	s := &schemas.KAnonymitySummary{Records: r.Records, Dropped: t.Records() - r.Records, K: k, Combinations: 1, KeySummary: keySummary(t, b.key, b.Config.Missing, kept(r.Frequency), r.Uniques, r.Doubles)}

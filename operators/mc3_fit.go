@@ -95,6 +95,7 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if err != nil {
 		return nil, err
 	}
+	keyNotes(env, t, b.Sampling)
 	if d.Records == 0 {
 		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
 	}

@@ -31,8 +31,10 @@ type Options struct {
 	Logger      *slog.Logger // nil: none
 	// AllowEmpty lets the spec name values that no row has, and choose no row.
 	AllowEmpty bool
-	Count      string                                // the column that says how many records a row stands for, "" for one each
-	Progress   func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
+	// Identify is the input column by which the riskiest records are named in the report, "" for none. It goes nowhere else.
+	Identify string
+	Count    string                                // the column that says how many records a row stands for, "" for one each
+	Progress func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
 	// Finish is called when all operators are fitted and all rows written, before the sink commits: it gives the metadata for the
 	// sink, or an error that stops the run.
 	Finish func(*Report) (map[string]string, error)
@@ -52,6 +54,7 @@ type Report struct {
 type Ranking struct {
 	Operator string     // the prefix of its columns
 	Column   string     // the one with the scores
+	Key      []string   // key variables
 	Rows     []RiskyRow // at most five, by score, then place
 }
 
@@ -70,6 +73,11 @@ type RiskyRow struct {
 	Row       int64 // in that input, from 0
 	Score     float64
 	Frequency int64
+	Values    []*string // of the key variables; nil for missing
+	ID        *string   // of Options.Identify; nil for none
+
+	class int64
+	at    int // in the batch that is being taken, -1 for one before
 }
 
 // riskiest is how many records a report names.
@@ -156,6 +164,9 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(message string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		if slices.Contains(r.report.Warnings, message) {
+			return // another operator of the same key has said it
+		}
 		r.report.Warnings = append(r.report.Warnings, message)
 		o.Logger.Warn(message)
 	}}
@@ -218,6 +229,9 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 		return err
 	}
 	s := r.chain.plan(r.chain.stages+1, reads, r.o.Count)
+	if s.id = -1; r.o.Identify != "" {
+		s.id = s.want(r.o.Identify)
+	}
 	workers, err := r.scan(ctx, s, "writing", sink)
 	if err != nil {
 		return err
@@ -231,9 +245,31 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 		for _, w := range workers {
 			top = append(top, w.top[i]...)
 		}
-		r.report.Rankings = append(r.report.Rankings, Ranking{r.chain.steps[i].plan.Name, ranked.RankedBy(), leading(top)})
+		ranking := Ranking{Operator: r.chain.steps[i].plan.Name, Column: ranked.RankedBy(), Rows: leading(top)}
+		if err := r.describe(&ranking, r.tables[r.chain.steps[i].tables[0].id]); err != nil {
+			return err
+		}
+		r.report.Rankings = append(r.report.Rankings, ranking)
 	}
 	return nil
+}
+
+// describe names the key values of the riskiest records.
+func (r *run) describe(ranking *Ranking, t *contingency.Table) error {
+	for _, v := range t.Variables {
+		ranking.Key = append(ranking.Key, v.Name)
+	}
+	for i := range ranking.Rows {
+		row := &ranking.Rows[i]
+		for v, variable := range t.Variables {
+			var value *string
+			if c := int(t.Code(int(row.class), v)); c < len(variable.Categories) {
+				value = &variable.Categories[c]
+			}
+			row.Values = append(row.Values, value)
+		}
+	}
+	return t.Err()
 }
 
 // scan takes all parts through a scan, on all workers.
@@ -405,10 +441,21 @@ func (w *worker) rank(i int, f Ranked, class []int64) {
 		if !(score > 0) || len(top) >= riskiest && score < top[riskiest-1].Score {
 			continue
 		}
-		top = append(top, RiskyRow{w.part.Input(), w.row(r), score, frequency})
+		top = append(top, RiskyRow{Input: w.part.Input(), Row: w.row(r), Score: score, Frequency: frequency, class: c, at: r})
 		if len(top) >= 64 || len(top) <= riskiest {
 			top = leading(top)
 		}
 	}
-	w.top[i] = leading(top)
+	top = leading(top)
+	for k := range top {
+		row := &top[k]
+		if row.at >= 0 && w.scan.id >= 0 {
+			if ids := w.batch.Column(w.scan.id); !ids.IsNull(row.at) {
+				id := Text(ids, row.at)
+				row.ID = &id
+			}
+		}
+		row.at = -1
+	}
+	w.top[i] = top
 }

@@ -26,12 +26,13 @@ type scan struct {
 	plain  map[int]int // and of one that is read as it is
 	sink   []int       // positions of the columns that the sink asked for
 	disk   []diskTable // tables on disk that rows are looked up in, in the order of the steps
+	id     int         // position of the column that names records, -1 for none
 	times  int         // position of the column with the number of records a row stands for, -1 for none
 }
 
 // plan works out what scan n needs, from the last step back to the first.
 func (c *Chain) plan(n int, sinkReads []string, times string) *scan {
-	s := &scan{chain: c, number: n, final: n > c.stages, apply: make([]bool, len(c.steps)), coded: map[int]int{}, plain: map[int]int{}, times: -1}
+	s := &scan{chain: c, number: n, final: n > c.stages, apply: make([]bool, len(c.steps)), coded: map[int]int{}, plain: map[int]int{}, id: -1, times: -1}
 	needed := map[int]bool{}
 	codedInputs, plainInputs := map[int]bool{}, map[int]bool{}
 	need := func(id int, coded bool) {

@@ -35,6 +35,7 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 	if err != nil {
 		return nil, err
 	}
+	keyNotes(env, t, b.Sampling)
 	f := &sudaFitted{bound: b, result: r}
 	f.summary = b.summarise(t, r)
 	if fraction > 0 {

@@ -29,6 +29,9 @@ func (j *job) checkColumns(look bool) error {
 	if s.Source.Table != "" {
 		c.count(s.Source.Count)
 	}
+	if s.ID != "" {
+		c.check("id", "id", s.ID)
+	}
 	shared := sharedKey(s)
 	for i, o := range s.Operators {
 		path := fmt.Sprintf("operators[%d]", i)

@@ -305,7 +305,7 @@ func sharedKey(s *schemas.Spec) int {
 }
 
 func (j *job) chainOptions() operators.Options {
-	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, MemoryGiven: j.options.memoryGiven, TempDir: j.options.TempDir, Seed: j.options.Seed, AllowEmpty: j.spec.AllowEmpty,
+	o := operators.Options{Workers: j.options.Workers, Batch: j.options.Batch, Memory: j.options.Memory, MemoryGiven: j.options.memoryGiven, TempDir: j.options.TempDir, Seed: j.options.Seed, AllowEmpty: j.spec.AllowEmpty, Identify: j.spec.ID,
 		Logger: j.options.Logger, Progress: j.options.Progress}
 	if j.spec.Source.Table != "" {
 		o.Count = j.spec.Source.Count

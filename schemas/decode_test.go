@@ -16,6 +16,7 @@ func pointer[T any](v T) *T { return &v }
 func full() *Spec {
 	return &Spec{
 		AllowEmpty: true,
+		ID:         "PERSON",
 		Source:     Source{Path: []string{"part1.csv", "part2.csv"}, Format: "csv", Types: map[string]string{"PLZ": "string"}, Delimiter: ";"},
 		Sampling:   &Sampling{Fraction: 0.01},
 		Key: &Key{

@@ -45,6 +45,7 @@ func (s *Spec) ordered() ordered {
 		limits = append(limits, entry{name, ordered{{"max", l.Max}, {"of", l.Of}}})
 	}
 	root.add("limits", limits)
+	root.add("id", s.ID)
 	root.add("allow_empty", s.AllowEmpty)
 	return root
 }

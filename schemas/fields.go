@@ -90,6 +90,7 @@ func specFields(s *Spec, version *int64) []field {
 			s.Limits = map[string]Limit{}
 			d.entries(n, path, "limits", func(name string, value ast.Node, at string) { s.Limits[name] = d.limit(name, value, at) })
 		}},
+		{"id", text("id", &s.ID)},
 		{"allow_empty", boolean("allow_empty", &s.AllowEmpty)},
 	}
 }

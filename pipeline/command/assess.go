@@ -81,6 +81,7 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk, separated by commas: suda, mc3 (probabilities from models of the population), sap (attribution from released tables), kanonymity, ldiversity, individual (class sizes, diversity, risk by weights), frequency (sample frequencies only, for files too large to search; default: suda)"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
+			&cli.StringFlag{Name: "id", Usage: "name the riskiest records in the table by `COLUMN` too; its values go into no summary and no metadata"},
 			&cli.StringFlag{Name: "footer", Usage: "what of the summary goes into the metadata of Parquet outputs: release (what is true of their rows and columns alone), full or none (default: release)"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
 			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
@@ -200,6 +201,7 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 			note(usage("--keep-rows keeps the rows that --select does not choose; there is no --select"))
 		}
 	}
+	spec.ID = ctx.String("id")
 	spec.Summary, spec.Sink.Footer = ctx.String("summary"), ctx.String("footer")
 	if spec.Sink.Path = ctx.String("out"); spec.Sink.Path == "" {
 		spec.Sink.Path, err = defaultOutput(spec.Source.Path)

@@ -36,6 +36,12 @@ func table(indent string, rows [][]cell) string {
 	for _, w := range widths {
 		total += w + 2
 	}
+	if over := total - screen; over > 0 && len(widths) > 2 && notes(rows, len(widths)) {
+		last := len(widths) - 1
+		room := max(widths[last]-over, min(widths[last], 20))
+		widths[last], total = room, total-widths[last]+room
+		rows = wrapNotes(rows, last, room)
+	}
 	if over := total - screen; over > 0 && len(widths) > 0 {
 		widths[0] = max(widths[0]-over, min(widths[0], 16))
 	}
@@ -57,6 +63,46 @@ func table(indent string, rows [][]cell) string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// notes tells whether the last of several columns has text.
+func notes(rows [][]cell, columns int) bool {
+	for _, row := range rows {
+		if len(row) == columns && row[columns-1].right {
+			return false
+		}
+	}
+	return true
+}
+
+// wrapNotes breaks text of the last column into lines of at most room characters.
+func wrapNotes(rows [][]cell, last, room int) [][]cell {
+	var out [][]cell
+	for _, row := range rows {
+		if len(row) <= last || utf8.RuneCountInString(row[last].text) <= room {
+			out = append(out, row)
+			continue
+		}
+		lines, line := []string{}, ""
+		for _, word := range strings.Fields(row[last].text) {
+			if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
+				lines, line = append(lines, line), ""
+			}
+			if line != "" {
+				line += " "
+			}
+			line += word
+		}
+		for i, text := range append(lines, line) {
+			next := make([]cell, last+1)
+			if i == 0 {
+				copy(next, row)
+			}
+			next[last] = cell{text, false}
+			out = append(out, next)
+		}
+	}
+	return out
 }
 
 // shorten takes the middle out of text that is longer than n characters: both ends of a path or a name tell something.

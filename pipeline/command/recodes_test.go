@@ -12,7 +12,7 @@ import (
 
 func TestRecodeFlags(t *testing.T) {
 	folder(t)
-	require.NoError(t, os.WriteFile("recodes.yaml", []byte("job: {map: {nurse: care}, other: rest}\nage5: {from: age, width: 5}\n"), 0o666))
+	require.NoError(t, os.WriteFile("recodes.yaml", []byte("job: {map: {nurse: care}, other: rest, replace: true}\nage5: {from: age, width: 5}\n"), 0o666))
 	recode := func(flags ...string) string {
 		args := append([]string{"assess", "people.csv", "--key", "age,age5,sex,region,job", "--print-spec"}, flags...)
 		r := microrisk(t, args...)

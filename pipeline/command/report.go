@@ -23,6 +23,7 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	if key != nil {
 		variables = len(key.Variables)
 	}
+	gate := gateOf(s)
 	fmt.Fprintf(&b, "%s\n\n", inputName(o.Inputs, screen))
 	rows := [][]cell{{left("rows"), right(count(s.Rows))}}
 	if o.Written != s.Rows && len(o.Outputs) > 0 {
@@ -30,7 +31,7 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	}
 	switch {
 	case suda != nil:
-		rows = append(rows, measured(suda, key, s.Rows, variables)...)
+		rows = append(rows, measured(gate, sudaPrefix(spec), suda, key, s.Rows, variables)...)
 	case key != nil:
 		for _, m := range modelled(spec, s)[:min(1, len(modelled(spec, s)))] {
 			if m.Records != s.Rows {
@@ -38,9 +39,9 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 			}
 		}
 		rows = append(rows, []cell{left("key variables"), right(count(int64(variables)))},
-			[]cell{left("combinations"), right(count(key.Classes)), left("distinct keys")},
-			[]cell{left("sample uniques"), right(count(key.SampleUniques)), left(partOf(key.SampleUniques, s.Rows) + " of the records")},
-			[]cell{left("doubles"), right(figure(key.Doubles)), left("keys that two records share")})
+			[]cell{left("combinations"), right(count(key.Classes)), left(gate.limit(schemas.LimitClasses, "", "distinct keys"))},
+			[]cell{left("sample uniques"), right(count(key.SampleUniques)), left(gate.limit(schemas.LimitSampleUniques, "", partOf(key.SampleUniques, s.Rows)+" of the records"))},
+			[]cell{left("doubles"), right(figure(key.Doubles)), left(gate.limit(schemas.LimitDoubles, "", "keys that two records share"))})
 	}
 	b.WriteString(table("  ", rows))
 	if suda != nil && suda.FileScore > 0 {
@@ -50,9 +51,14 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 		}
 	}
 	for _, m := range modelled(spec, s) {
-		b.WriteString("\n" + table("  ", modelRows(m)))
+		b.WriteString("\n" + table("  ", modelRows(gate, m.prefix, m.MC3Summary)) + modelText(m.MC3Summary))
+		for _, text := range []string{relativeText(m.MC3Summary), baselineText(m.MC3Summary)} {
+			if text != "" {
+				b.WriteString("\n" + text)
+			}
+		}
 	}
-	for _, rows := range classRows(spec, s) {
+	for _, rows := range classRows(gate, spec, s) {
 		b.WriteString("\n" + table("  ", rows))
 	}
 	for _, m := range attributions(spec, s) {
@@ -60,8 +66,15 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	}
 	for _, r := range o.Rankings {
 		if len(r.Rows) > 0 && !ofTables(spec, r) {
-			b.WriteString("\n" + table("  ", recordRows(spec, o, r, suda != nil && suda.Threshold > 1)))
+			b.WriteString("\n" + recordText(spec, o, r, suda != nil && suda.Threshold > 1))
+			if strings.HasSuffix(r.Column, "_"+schemas.SudaScore) {
+				b.WriteString(missingText(spec, o, suda))
+			}
 		}
+	}
+	b.WriteString(whyDifferent(spec, s, suda))
+	if rest := gate.rest(); rest != nil {
+		b.WriteString("\n" + table("  ", rest))
 	}
 	b.WriteString(tabulatedText(spec, s))
 	switch {
@@ -89,6 +102,16 @@ func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*schemas.SudaSummary, 
 		}
 	}
 	return nil, s.Key
+}
+
+// sudaPrefix is that of the first suda operator.
+func sudaPrefix(spec *schemas.Spec) string {
+	for _, o := range spec.Operators {
+		if o.Suda != nil {
+			return o.Suda.ColumnPrefix()
+		}
+	}
+	return ""
 }
 
 // inputName names inputs in a line that is at most as wide as given.
@@ -119,7 +142,7 @@ func andMore(n int) string {
 }
 
 // measured are the counts of the key's table, and DIS.
-func measured(suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, variables int) [][]cell {
+func measured(gate *gateReport, prefix string, suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, variables int) [][]cell {
 	var list [][]cell
 	add := func(name, value, note string) { list = append(list, []cell{left(name), right(value), left(note)}) }
 	if suda.Records != rows {
@@ -131,16 +154,16 @@ func measured(suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, va
 	}
 	add("key variables", count(int64(variables)), "")
 	if key != nil {
-		add("combinations", count(key.Classes), "distinct keys")
-		add("sample uniques", count(key.SampleUniques), partOf(key.SampleUniques, suda.Records)+" of the records")
+		add("combinations", count(key.Classes), gate.limit(schemas.LimitClasses, "", "distinct keys"))
+		add("sample uniques", count(key.SampleUniques), gate.limit(schemas.LimitSampleUniques, "", partOf(key.SampleUniques, suda.Records)+" of the records"))
 		if suda.Threshold <= 1 {
 			note := partOf(suda.SpecialUniques, key.SampleUniques) + " of the sample uniques"
 			if key.SampleUniques == 0 {
 				note = ""
 			}
-			add("special uniques", count(suda.SpecialUniques), note)
+			add("special uniques", count(suda.SpecialUniques), gate.limit(schemas.LimitSpecialUniques, prefix, note))
 		}
-		add("doubles", figure(key.Doubles), "keys that two records share")
+		add("doubles", figure(key.Doubles), gate.limit(schemas.LimitDoubles, "", "keys that two records share"))
 	}
 	what := ""
 	if !suda.Complete {
@@ -149,14 +172,14 @@ func measured(suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, va
 	if suda.Threshold > 1 {
 		add("minimal risky sets", count(suda.MSUs), strings.TrimSpace(fmt.Sprintf("shared by at most %d records %s", suda.Threshold, what)))
 	} else {
-		add("minimal sample uniques", count(suda.MSUs), what)
+		add("minimal sample uniques", count(suda.MSUs), gate.limit(schemas.LimitMSUs, prefix, what))
 	}
 	if suda.Fraction != nil {
 		add("sampling fraction", figure(*suda.Fraction), "")
 	}
 	switch {
 	case suda.DIS != nil:
-		add("DIS", figure(*suda.DIS), "chance that a unique match is correct")
+		add("DIS", figure(*suda.DIS), gate.limit(schemas.LimitDIS, prefix, joined("chance that a unique match is correct", ofRecords(suda.Records, suda.Dropped))))
 	case suda.Threshold <= 1:
 		add("DIS", "-", "needs the sampling fraction")
 	}

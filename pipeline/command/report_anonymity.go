@@ -7,7 +7,7 @@ import (
 )
 
 // classRows are the tables of the operators that look at equivalence classes: kanonymity, ldiversity, individual.
-func classRows(spec *schemas.Spec, s *schemas.Summary) [][][]cell {
+func classRows(gate *gateReport, spec *schemas.Spec, s *schemas.Summary) [][][]cell {
 	var tables [][][]cell
 	for _, o := range spec.Operators {
 		m := o.Measure()
@@ -16,26 +16,26 @@ func classRows(spec *schemas.Spec, s *schemas.Summary) [][][]cell {
 		}
 		switch x := s.Operators[m.ColumnPrefix()].(type) {
 		case *schemas.KAnonymitySummary:
-			tables = append(tables, anonymityRows(x))
+			tables = append(tables, anonymityRows(gate, m.ColumnPrefix(), x))
 		case *schemas.LDiversitySummary:
 			for _, v := range x.Sensitive {
-				tables = append(tables, diversityRows(x, v))
+				tables = append(tables, diversityRows(gate, m.ColumnPrefix(), x, v))
 			}
 		case *schemas.IndividualSummary:
-			tables = append(tables, individualRows(x))
+			tables = append(tables, individualRows(gate, m.ColumnPrefix(), x))
 		}
 	}
 	return tables
 }
 
-func anonymityRows(x *schemas.KAnonymitySummary) [][]cell {
+func anonymityRows(gate *gateReport, prefix string, x *schemas.KAnonymitySummary) [][]cell {
 	smallest := "-"
 	if x.Smallest != nil {
 		smallest = count(*x.Smallest)
 	}
 	rows := [][]cell{
 		{left("smallest class"), right(smallest), left("records with the same key")},
-		{left(fmt.Sprintf("below %d-anonymity", x.K)), right(count(x.Violations)), left(percent(x.ViolationPercent) + " of the records")},
+		{left(fmt.Sprintf("below %d-anonymity", x.K)), right(count(x.Violations)), left(gate.limit(schemas.LimitKAnonymity, prefix, joined(percent(x.ViolationPercent)+" of the records", ofRecords(x.Records, x.Dropped))))},
 	}
 	for _, z := range x.CombinationsSizes {
 		rows = append(rows, []cell{left("  " + plural(int64(z.Size), "variable", "variables")), right(count(z.Records)), left("records: so few need be known")})
@@ -43,9 +43,9 @@ func anonymityRows(x *schemas.KAnonymitySummary) [][]cell {
 	return rows
 }
 
-func diversityRows(x *schemas.LDiversitySummary, v schemas.SensitiveSummary) [][]cell {
+func diversityRows(gate *gateReport, prefix string, x *schemas.LDiversitySummary, v schemas.SensitiveSummary) [][]cell {
 	rows := [][]cell{{left(v.Name), right("records"), left(fmt.Sprintf("whose class is below l = %d", x.L))},
-		{left("  distinct"), right(count(v.BelowDistinct)), left(partOf(v.BelowDistinct, x.Records) + " of the records")},
+		{left("  distinct"), right(count(v.BelowDistinct)), left(gate.limit(schemas.LimitLDiversity, prefix, joined(partOf(v.BelowDistinct, x.Records)+" of the records", ofRecords(x.Records, x.Dropped))))},
 		{left("  entropy"), right(count(v.BelowEntropy)), left(partOf(v.BelowEntropy, x.Records))},
 		{left("  recursive"), right(count(v.BelowRecursive)), left(partOf(v.BelowRecursive, x.Records) + ", c = " + figure(x.C))},
 	}
@@ -59,13 +59,13 @@ func diversityRows(x *schemas.LDiversitySummary, v schemas.SensitiveSummary) [][
 	return rows
 }
 
-func individualRows(x *schemas.IndividualSummary) [][]cell {
+func individualRows(gate *gateReport, prefix string, x *schemas.IndividualSummary) [][]cell {
 	greatest := "-"
 	if x.Greatest != nil {
 		greatest = figure(*x.Greatest)
 	}
 	rows := [][]cell{
-		{left("re-identifications"), right(figure(x.Reidentified)), left("individual risk, summed: " + percent(x.ReidentifiedPercent) + " of the records")},
+		{left("re-identifications"), right(figure(x.Reidentified)), left(gate.limit(schemas.LimitReidentifications, prefix, "individual risk, summed: "+joined(percent(x.ReidentifiedPercent)+" of the records", ofRecords(x.Records, x.Dropped))))},
 		{left("  greatest risk"), right(greatest), left("of a record")},
 	}
 	if h := x.Household; h != nil {

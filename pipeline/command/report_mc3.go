@@ -2,57 +2,83 @@ package command
 
 import (
 	"fmt"
+	"strings"
 
 	"microrisk/schemas"
 )
 
+// A modelSummary is that of an mc3 operator with its prefix.
+type modelSummary struct {
+	*schemas.MC3Summary
+	prefix string
+}
+
 // modelled are the summaries of the spec's mc3 operators.
-func modelled(spec *schemas.Spec, s *schemas.Summary) []*schemas.MC3Summary {
-	var list []*schemas.MC3Summary
+func modelled(spec *schemas.Spec, s *schemas.Summary) []modelSummary {
+	var list []modelSummary
 	for _, o := range spec.Operators {
 		if o.MC3 == nil {
 			continue
 		}
 		if m, ok := s.Operators[o.MC3.ColumnPrefix()].(*schemas.MC3Summary); ok {
-			list = append(list, m)
+			list = append(list, modelSummary{m, o.MC3.ColumnPrefix()})
 		}
 	}
 	return list
 }
 
 // modelRows are the measures of the file by models of the population.
-func modelRows(m *schemas.MC3Summary) [][]cell {
+func modelRows(gate *gateReport, prefix string, m *schemas.MC3Summary) [][]cell {
 	rows := [][]cell{{left("models"), right(count(int64(len(m.Models)))), left(foundBy(m))}}
-	add := func(name string, value *float64, note string) {
+	add := func(limit, name string, value *float64, note string) {
 		text := "-"
 		if value != nil {
 			text = figure(*value)
 		}
-		rows = append(rows, []cell{left("  " + name), right(text), left(note)})
+		rows = append(rows, []cell{left("  " + name), right(text), left(gate.limit(limit, prefix, note))})
 	}
 	if len(m.Models) > 0 {
 		best := m.Models[0]
-		rows = append(rows, []cell{left("  most probable"), right(percent(100 * best.Weight)), left(shorten(best.Cliques, 42))})
+		cliques := best.Cliques
+		if len([]rune(cliques)) > shortModel {
+			cliques = "which is below"
+		}
+		rows = append(rows, []cell{left("  most probable"), right(percent(100 * best.Weight)), left(cliques)})
 	}
 	note := "PU: of the population"
 	if m.PUSE != nil && *m.PUSE > 0 {
 		note += " (± " + figure(*m.PUSE) + ")"
 	}
-	add("population uniques", m.PU, note)
-	add("of sample uniques", m.PUSU, "PU|SU: population uniques among them")
+	add(schemas.LimitPU, "population uniques", m.PU, note)
+	add(schemas.LimitPUSU, "of sample uniques", m.PUSU, "PU|SU: population uniques among them")
 	note = "CM|UM: of a unique match"
 	if d := m.CMUMDrawn; d != nil {
 		note += " (" + figure(d.Lower) + " to " + figure(d.Upper) + ")"
 	}
-	add("correct match", m.CMUM, note)
-	add("of sample uniques", m.CMSU, "CM|SU: of a sample unique's match")
+	add(schemas.LimitCMUM, "correct match", m.CMUM, note)
+	add(schemas.LimitCMSU, "of sample uniques", m.CMSU, "CM|SU: of a sample unique's match")
 	part := "E[1/F] over all records"
+	if m.Dropped > 0 {
+		part = "E[1/F] " + ofRecords(m.Records, m.Dropped)
+	}
 	if m.ReidentifiedPart != nil {
 		part += ", " + percent(*m.ReidentifiedPart)
 	}
-	add("re-identifications", m.Reidentified, part)
+	add(schemas.LimitReidentifications, "re-identifications", m.Reidentified, part)
 	return rows
 }
+
+// modelText has the most probable model whole.
+func modelText(m *schemas.MC3Summary) string {
+	if len(m.Models) == 0 || len([]rune(m.Models[0].Cliques)) <= shortModel {
+		return ""
+	}
+	// Cliques stand whole where they fit on a line.
+	return "    most probable model\n" + wrapped("      ", strings.SplitAfter(printable(m.Models[0].Cliques), "]"))
+}
+
+// shortModel is how long a model may be that stands in the table itself.
+const shortModel = 42
 
 // foundBy says how the models were found.
 func foundBy(m *schemas.MC3Summary) string {

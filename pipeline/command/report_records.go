@@ -1,0 +1,138 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"microrisk/operators"
+	"microrisk/pipeline"
+	"microrisk/schemas"
+)
+
+// recordText has the records with the highest scores, each with its key values and what names it.
+func recordText(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranking, shared bool) string {
+	lines := strings.SplitAfter(strings.TrimRight(table("  ", recordRows(spec, o, ranking, shared)), "\n"), "\n")
+	var b strings.Builder
+	b.WriteString(lines[0])
+	for i, r := range ranking.Rows {
+		b.WriteString(strings.TrimRight(lines[i+1], "\n") + "\n")
+		b.WriteString(wrapped("      ", valuesOf(spec, ranking, r)))
+	}
+	return b.String()
+}
+
+// valuesOf names a record: by its id if one is asked for, and by its key values.
+func valuesOf(spec *schemas.Spec, ranking operators.Ranking, r operators.RiskyRow) []string {
+	var parts []string
+	if spec.ID != "" {
+		parts = append(parts, printable(spec.ID)+" "+valueText(r.ID)+":")
+	}
+	for v, value := range r.Values {
+		end := ","
+		if v == len(r.Values)-1 {
+			end = ""
+		}
+		parts = append(parts, printable(ranking.Key[v])+" = "+valueText(value)+end)
+	}
+	return parts
+}
+
+// wrapped puts parts on lines that fit on the screen; a part that is longer than a line is broken.
+func wrapped(indent string, parts []string) string {
+	var b strings.Builder
+	line := indent
+	for _, p := range parts {
+		for room := screen - len(indent); ; {
+			if n := len([]rune(line)) + 1 + len([]rune(p)); line != indent && n > screen {
+				b.WriteString(strings.TrimRight(line, " ") + "\n")
+				line = indent
+			}
+			r := []rune(p)
+			if len(r) <= room {
+				break
+			}
+			b.WriteString(indent + string(r[:room]) + "\n")
+			p = string(r[room:])
+		}
+		if line != indent {
+			line += " "
+		}
+		line += p
+	}
+	if line = strings.TrimRight(line, " "); line != strings.TrimRight(indent, " ") {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// missingText says that the top of the list rests on missing values, where they count as a category of their own.
+func missingText(spec *schemas.Spec, o *pipeline.Outcome, suda *schemas.SudaSummary) string {
+	if suda == nil || suda.FileScore == 0 {
+		return ""
+	}
+	share, name := 0.0, ""
+	for _, c := range suda.Categories {
+		if c.Category == nil && c.Share > share {
+			share, name = c.Share, c.Variable
+		}
+	}
+	top, without := 0, 0
+	for _, r := range o.Rankings {
+		if !strings.HasSuffix(r.Column, "_"+schemas.SudaScore) || top > 0 {
+			continue
+		}
+		top = len(r.Rows)
+		for _, row := range r.Rows {
+			for _, value := range row.Values {
+				if value == nil {
+					without++
+					break
+				}
+			}
+		}
+	}
+	if share < 25 && 2*without < max(top, 1) || name == "" {
+		return ""
+	}
+	return note(fmt.Sprintf("%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another policy (missing: ignore, wildcard or drop) shows what rests on values.",
+		without, top, printable(name), percent(share)))
+}
+
+// note is a sentence under a table.
+func note(text string) string { return wrapped("    ", strings.Fields(text)) }
+
+// whyDifferent says why figures of one table that answer the same question do not agree.
+func whyDifferent(spec *schemas.Spec, s *schemas.Summary, suda *schemas.SudaSummary) string {
+	var text string
+	models := modelled(spec, s)
+	if len(models) == 0 {
+		return ""
+	}
+	m := models[0]
+	if dis := suda; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
+		text += note(fmt.Sprintf("DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
+			figure(*dis.DIS), figure(*m.CMUM), otherRecords(dis.Records, m.Records)))
+	}
+	for _, o := range s.Operators {
+		x, ok := o.(*schemas.IndividualSummary)
+		if ok && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
+			text += note(fmt.Sprintf("Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
+				figure(*m.Reidentified), figure(x.Reidentified), otherRecords(m.Records, x.Records)))
+			break
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return "\n  why figures differ\n" + text
+}
+
+func otherRecords(a, b int64) string {
+	if a == b {
+		return ""
+	}
+	return fmt.Sprintf(" They are of %s and of %s records, as missing values are dropped from one.", count(a), count(b))
+}
+
+// apart tells whether two figures differ by more than a tenth.
+func apart(a, b float64) bool { return a > 1.1*b || b > 1.1*a }
