@@ -185,8 +185,9 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 			return
 		}
 		if p, ok := m["properties"].(map[string]any); ok {
-			for name := range p {
+			for name, property := range p {
 				assert.True(t, known[name], "the schema has %s, no type has", name)
+				assert.NotEmpty(t, property.(map[string]any)["description"], "%s is not described", name)
 			}
 		}
 		for _, x := range m {
