@@ -148,7 +148,7 @@ func (v *validator) limits(s *Spec) {
 				v.add(path, "there is no DIS with a threshold above 1 to compare the limit with; leave the limit or the threshold out")
 				continue
 			}
-			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling), with a threshold of 1")
+			v.add(path, "there is no DIS to compare the limit with; say how the records were drawn (sampling)")
 		case len(s.Operators) > 0 && !has[name]:
 			list := offering(name, s)
 			of, add := oneOfWords(list), list[0]

@@ -31,7 +31,25 @@ func (s *Spec) Warnings() []string {
 			}
 		}
 	}
-	return list
+	return append(list, s.frequencies()...)
+}
+
+// frequencies warns of operators that share sample_frequency and not its missing-value policy.
+func (s *Spec) frequencies() []string {
+	var names, policies []string
+	for _, o := range s.Operators {
+		if m := o.Measure(); m != nil && m.OwnKey() == nil {
+			names, policies = append(names, m.ColumnPrefix()), append(policies, m.MissingPolicy())
+		}
+	}
+	writer := slices.Index(policies, "") // the first that takes the key as it is, else the first
+	writer = max(writer, 0)
+	for i, p := range policies {
+		if p != policies[writer] {
+			return []string{fmt.Sprintf("sample_frequency is counted as %s counts it; %s has another missing-value policy: give it a key of its own to have its frequencies too", names[writer], names[i])}
+		}
+	}
+	return nil
 }
 
 // looksAt are the variables of operator i.

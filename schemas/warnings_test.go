@@ -7,6 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestWarningOfSharedFrequency(t *testing.T) {
+	s := &Spec{Key: &Key{}, Operators: []Operator{{MC3: &MC3{Missing: MissingDrop}}, {Suda: &Suda{Missing: MissingWildcard}}}}
+	require.Len(t, s.Warnings(), 1)
+	assert.Contains(t, s.Warnings()[0], "sample_frequency is counted as mc3 counts it; suda has another missing-value policy")
+	s.Operators[0].MC3.Missing, s.Operators[1].Suda.Missing = "", ""
+	assert.Empty(t, s.Warnings())
+}
+
 func TestWarnings(t *testing.T) {
 	s, err := Decode("s.yaml", []byte(`version: 1
 source: {path: a.csv}

@@ -25,7 +25,7 @@ var inFlags = strings.NewReplacer(
 	"add sampling with fraction, population_size or weight", "add --fraction, --population-size or --weight",
 	"give sampling (fraction, population_size or weight)", "give --fraction, --population-size or --weight",
 	"give sampling (weight, fraction or population_size)", "give --weight, --fraction or --population-size",
-	"say how the records were drawn (sampling), with a threshold of 1", "say how the records were drawn (--fraction, --population-size or --weight), with a threshold of 1",
+	"say how the records were drawn (sampling)", "say how the records were drawn (--fraction, --population-size or --weight)",
 	"add sampling: {weight: COLUMN}, or its fraction or the population_size", "add --weight COLUMN, or --fraction or --population-size",
 	"or say source: {format: ...}", "or say --format parquet, arrow or csv",
 	", or say sink: {format: ...}", "",

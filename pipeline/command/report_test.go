@@ -94,7 +94,9 @@ func TestRelativeRiskAndBaselinesArePrinted(t *testing.T) {
 	for _, has := range []string{"without variable", "categories to suppress", "simpler models", "PU|SU", "    (mc3)"} {
 		require.Contains(t, r.out, has)
 	}
-	var s struct{ Operators struct{ MC3 schemas.MC3Summary } }
+	var s struct {
+		Operators struct{ MC3 schemas.MC3Summary }
+	}
 	require.NoError(t, json.Unmarshal(read(t, "r.json"), &s))
 	for _, v := range s.Operators.MC3.Variables {
 		require.Regexp(t, "(?m)^    "+v.Name+" +.* "+fmt.Sprint(v.SampleUniques)+"$", r.out)
