@@ -94,7 +94,7 @@ func missingText(spec *schemas.Spec, o *pipeline.Outcome, suda *schemas.SudaSumm
 	if share < 25 && 2*without < max(top, 1) || name == "" {
 		return ""
 	}
-	return note(fmt.Sprintf("%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another policy (missing: ignore, wildcard or drop) shows what rests on values.",
+	return note(fmt.Sprintf("%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another missing-value policy (ignore, wildcard or drop) shows what rests on values.",
 		without, top, printable(name), percent(share)))
 }
 
