@@ -162,7 +162,11 @@ func (r *pageReader) body(h *pageHeader) ([]byte, error) {
 	if most := mostOf(r.codec, h.packed); h.whole > most && !h.uncompressed {
 		return nil, fmt.Errorf("a page is damaged: it claims to hold %d bytes in %d", h.whole, h.packed)
 	}
-	if need := h.whole + h.packed + h.values*r.bytesOf(h); need > r.limit {
+	need := h.whole + h.packed + h.values*r.bytesOf(h)
+	if h.kind == pageDictionary && r.leaf.physical == physicalBytes {
+		need += 2 * h.whole // as Arrow has them, and told apart
+	}
+	if need > r.limit {
 		return nil, errTooLarge(need, r.limit)
 	}
 	b, err := r.bytes(r.at, int(h.packed))

@@ -61,8 +61,8 @@ func leafTexts(s *Source) (texts []string, err error) {
 	return texts, err
 }
 
-// Every physical type in every encoding that the format has for it, in pages of both kinds, of required, optional and repeated columns,
-// compressed by every codec: read, verified and rewritten.
+// Every physical type in every encoding that the format has for it, in pages of both kinds, of required, optional and repeated columns:
+// read, verified and rewritten. Nothing is compressed: TestEveryCodecVersionAndEncodingGivesTheSameValues has the codecs.
 func TestEveryEncoding(t *testing.T) {
 	for _, c := range codables(t) {
 		for version := 1; version <= 2; version++ {
