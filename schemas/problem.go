@@ -61,8 +61,16 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
+// longWord is the number of bytes of a word that are compared: time grows with the product of two lengths.
+const longWord = 200
+
 // Distance counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other, their case left out.
-func Distance(a, b string) int { return editDistance(strings.ToLower(a), strings.ToLower(b)) }
+// Of words longer than longWord the beginnings are compared, and how many bytes follow.
+func Distance(a, b string) int {
+	more := max(len(a)-longWord, 0) - max(len(b)-longWord, 0)
+	a, b = a[:min(len(a), longWord)], b[:min(len(b), longWord)]
+	return editDistance(strings.ToLower(a), strings.ToLower(b)) + max(more, -more)
+}
 
 // editDistance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b.
 func editDistance(a, b string) int {
