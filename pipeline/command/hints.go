@@ -31,7 +31,7 @@ var inFlags = strings.NewReplacer(
 	", or say sink: {format: ...}", "",
 	"allow it (allow_empty: true in a spec, --allow-empty)", "allow it with --allow-empty",
 	"band them with recode (width or cuts)", "band them, such as --band COLUMN=5",
-	"missing: category or missing: drop", "category or drop, by its own --...-missing or by --missing",
+	"missing: category or missing: drop", "category or drop, by --NAME-missing (such as --mc3-missing) or by --missing",
 	"(missing: category)", "(--missing category)",
 	"allow more (memory)", "allow more (--memory)",
 	" to operators", " to --measures",
