@@ -29,6 +29,19 @@ func (s SAP) Bind(in *arrow.Schema) (*Plan, error) {
 	if b.kernel, err = Kernel(&s.Config.Release.Perturbation); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.prefix, err)
 	}
+	b.table = perturb.None()
+	if base := s.Config.Release.BaseTable; base == "" || base == "same" {
+		b.table = b.kernel
+	}
+	for _, m := range s.Config.Release.Margins {
+		own := b.kernel
+		if m.Perturb != nil {
+			if own, err = Kernel(m.Perturb); err != nil {
+				return nil, fmt.Errorf("%s: the margin %v: %w", b.prefix, m.Variables, err)
+			}
+		}
+		b.margins = append(b.margins, own)
+	}
 	if len(s.Config.Cells) == 0 || len(s.Config.Known) == 0 {
 		return nil, fmt.Errorf("%s: it needs variables of the tables (cells) and numbers of people known (known)", b.prefix)
 	}
@@ -89,9 +102,11 @@ func Kernel(p *schemas.Perturbation) (perturb.Kernel, error) {
 // sapBound is sap, bound to a schema.
 type sapBound struct {
 	SAP
-	prefix string
-	by     int // variables that tell the tables apart; the first ones of the request
-	kernel perturb.Kernel
+	prefix  string
+	by      int              // variables that tell the tables apart; the first ones of the request
+	kernel  perturb.Kernel   // of what says nothing of its own
+	table   perturb.Kernel   // of the tables over all of cells
+	margins []perturb.Kernel // of each margin
 }
 
 // largeNeed is the number of people from which on it is not worth while to find the chance that all are known for each record.
@@ -105,8 +120,8 @@ type sapFitted struct {
 	large   map[int64][]float64 // of classes with need above largeNeed, the chance that all of them are known, by known
 	people  []int64             // N of each area
 	sap     [][]float64         // by known, then area
-	target  [][]float64         // by known, then class; nil where margins are released
-	cellOf  [][]float64         // by known, then class, where margins are released; else need tells
+	target  [][]float64         // by known, then class; nil where a release is joint
+	cellOf  [][]float64         // by known, then class, where a release is joint; else need tells
 	fit     *sapFit             // for the file of tables
 	summary *schemas.SAPSummary
 }

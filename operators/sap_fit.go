@@ -29,10 +29,11 @@ type sapFit struct {
 	smallest   []int64 // of each area, -1 for none
 	zeros      [][]float64
 	margins    []marginLayout // released besides the tables
+	joint      bool           // what is known comes of several tables together
 	seed       uint64         // of estimates
 	estimated  atomic.Bool    // SAP of a table was estimated
 	unsharp    atomic.Bool    // bounds were not the tightest
-	halfWidth  []float64      // of each area, the greatest of its intervals; nil without margins
+	halfWidth  []float64      // of each area, the greatest of its intervals; nil where the release is not joint
 	nowhere    int64          // records without a value of by
 }
 
@@ -55,9 +56,10 @@ func (b *sapBound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if f.impossible, err = f.layout.impossible(b.Config.Impossible); err != nil {
 		return nil, err
 	}
-	if f.margins, err = f.layout.margins(b.Config.Release.Margins); err != nil {
+	if f.margins, err = f.layout.margins(b.Config.Release.Margins, b.margins); err != nil {
 		return nil, err
 	}
+	f.joint = b.Config.Release.Joint() && f.layout.cells > 0 // no record, and no levels: there is nothing to be a margin of
 	f.seed = env.Seed
 	if err := f.findAreas(ctx, env.Memory); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func TestSAPThatTakesTooLong(t *testing.T) {
 // With margins, random orders of so many people would take days.
 func TestMarginsThatTakeTooLong(t *testing.T) {
 	config := schemas.SAP{Cells: variables("S", "H"), Known: []int64{5}, Release: schemas.Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 5}, Total: "exact", Margins: [][]string{{"S"}, {"H"}}}}
+		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 5}, Total: "exact", Margins: []schemas.Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
 	_, _, err := table(t, memory.DefaultAllocator, countedCells(t, 2_000_000_001, 2_000_000_002, 1_000_000_004, 3), Options{Count: "n"}, SAP{Config: config})
 	require.ErrorContains(t, err, "hours of one processor")
 	require.ErrorContains(t, err, "fewer margins")
@@ -85,7 +85,7 @@ func TestSAPIsInterrupted(t *testing.T) {
 		}
 	}
 	config := sapOf(schemas.Perturbation{Scheme: "conventional", Base: 5}, "same")
-	config.Release.Margins = [][]string{{"S"}, {"H"}}
+	config.Release.Margins = []schemas.Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var asked time.Time

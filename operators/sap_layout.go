@@ -167,44 +167,44 @@ func (n *identity) name(a, cell int) {
 
 // published is the count that is published for a cell whose true count is c, and whether there is a row of it in the file of
 // published counts, if there is one.
-func (n *identity) published(a, cell int, c int64) (count int64, there bool) {
+func (n *identity) published(a, cell int, k perturb.Kernel, c int64) (count int64, there bool) {
 	b := n.bound
 	if b.Published == nil && !b.Config.Release.Random() {
-		return perturb.Draw(b.kernel, c, 0), true
+		return perturb.Draw(k, c, 0), true
 	}
 	n.name(a, cell)
-	return n.publishedNamed(c)
+	return n.publishedNamed(k, c)
 }
 
 // publishedMargin is the count that is published for the cell of a margin that a cell of the table is in.
-func (n *identity) publishedMargin(a, cell int, variables []int, c int64) (count int64, there bool) {
+func (n *identity) publishedMargin(a, cell int, m marginLayout, c int64) (count int64, there bool) {
 	n.name(a, cell)
 	for v := range n.layout.variables {
-		if !slices.Contains(variables, v) {
+		if !slices.Contains(m.variables, v) {
 			n.texts[n.bound.by+v] = TotalCode
 		}
 	}
-	return n.publishedNamed(c)
+	return n.publishedNamed(m.kernel, c)
 }
 
 // publishedNamed is the count that is published for the cell in texts.
-func (n *identity) publishedNamed(c int64) (count int64, there bool) {
+func (n *identity) publishedNamed(k perturb.Kernel, c int64) (count int64, there bool) {
 	b := n.bound
 	switch {
 	case b.Published != nil:
 		return b.Published.count(n.texts)
 	case !b.Config.Release.Random():
-		return perturb.Draw(b.kernel, c, 0), true
+		return perturb.Draw(k, c, 0), true
 	}
-	return perturb.Draw(b.kernel, c, perturb.Uniform(n.key, n.bytes())), true
+	return perturb.Draw(k, c, perturb.Uniform(n.key, n.bytes())), true
 }
 
 // wrong is the error of a count, in words, that cannot have been published as j; there: the file of published counts has it. The cell
 // is the one in texts.
-func (n *identity) wrong(a int, what string, c, j int64, there bool) error {
+func (n *identity) wrong(a int, what string, k perturb.Kernel, c, j int64, there bool) error {
 	b := n.bound
-	by := "by " + b.kernel.Name()
-	if b.Config.Release.Scheme == "" || b.Config.Release.Scheme == "none" {
+	by := "by " + k.Name()
+	if k == perturb.None() {
 		by = "without perturbation"
 	}
 	switch {

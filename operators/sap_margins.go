@@ -7,6 +7,8 @@ import (
 
 	"microrisk/engine/attribution"
 	"microrisk/engine/bounds"
+	"microrisk/engine/perturb"
+	"microrisk/schemas"
 )
 
 // A marginLayout is a further table that is released: some of the variables, their categories row-major.
@@ -14,16 +16,17 @@ type marginLayout struct {
 	variables []int // positions among the cells' variables, ascending
 	cells     int
 	of        []int // cell of the margin by cell of the table
+	kernel    perturb.Kernel
 }
 
-// margins lays out the tables that are released besides each table; the grand total is none of them.
-func (l *layout) margins(list [][]string) ([]marginLayout, error) {
+// margins lays out the tables that are released besides each table, each with its kernel; the grand total is none of them.
+func (l *layout) margins(list []schemas.Margin, kernels []perturb.Kernel) ([]marginLayout, error) {
 	if l.cells == 0 {
 		return nil, nil // no record, and no levels: there is nothing to be a margin of
 	}
 	var out []marginLayout
-	for _, names := range list {
-		m := marginLayout{cells: 1}
+	for i, margin := range list {
+		m, names := marginLayout{cells: 1, kernel: kernels[i]}, margin.Variables
 		for v, variable := range l.variables {
 			if slices.Contains(names, variable.Name) {
 				m.variables = append(m.variables, v)
@@ -54,7 +57,9 @@ func (w *tableWorker) released(a int) (*attribution.Release, error) {
 		all[v] = v
 		r.Published.Names = append(r.Published.Names, variable.Name)
 	}
-	r.Published.Margins = append(r.Published.Margins, bounds.Margin{Name: "the table", Variables: all, Low: w.table.Lower, High: w.table.Upper})
+	if w.bound.Config.Release.BaseTable != "none" {
+		r.Published.Margins = append(r.Published.Margins, bounds.Margin{Name: "the table", Variables: all, Low: w.table.Lower, High: w.table.Upper})
+	}
 	for _, m := range w.margins {
 		published, err := w.margin(a, m)
 		if err != nil {
@@ -114,10 +119,10 @@ func (w *tableWorker) margin(a int, m marginLayout) (bounds.Margin, error) {
 		out.Name += "[" + w.layout.variables[v].Name + "]"
 	}
 	for i, c := range counts {
-		j, there := w.names.publishedMargin(a, example[i], m.variables, c)
-		low, high, ok := w.bound.kernel.Bounds(j)
+		j, there := w.names.publishedMargin(a, example[i], m, c)
+		low, high, ok := m.kernel.Bounds(j)
 		if !ok || c < low || c > high {
-			return out, w.names.wrong(a, "the count of "+wordsOf(w.names.texts[w.bound.by:])+" in the margin "+out.Name, c, j, there)
+			return out, w.names.wrong(a, "the count of "+wordsOf(w.names.texts[w.bound.by:])+" in the margin "+out.Name, m.kernel, c, j, there)
 		}
 		out.Low[i], out.High[i] = low, high
 	}

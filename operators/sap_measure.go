@@ -30,13 +30,13 @@ func (f *sapFit) makeRoom() {
 	for range f.known {
 		f.sap = append(f.sap, make([]float64, areas))
 		f.zeros = append(f.zeros, make([]float64, areas))
-		if f.margins != nil {
+		if f.joint {
 			f.cellOf = append(f.cellOf, make([]float64, classes))
 		} else {
 			f.target = append(f.target, make([]float64, classes))
 		}
 	}
-	if f.margins != nil {
+	if f.joint {
 		f.halfWidth = make([]float64, areas)
 	}
 }
@@ -45,7 +45,7 @@ func (f *sapFit) makeRoom() {
 func (f *sapFit) measure(ctx context.Context, env Env) error {
 	areas := len(f.first) - 1
 	atOnce := int64(min(areasAtOnce, max(1, areas/256)))
-	if f.margins != nil {
+	if f.joint {
 		atOnce = 1
 	}
 	var next, done atomic.Int64
@@ -106,7 +106,7 @@ func (w *tableWorker) measure(ctx context.Context, a int) error {
 		return err
 	}
 	from := int(w.first[a])
-	if w.margins != nil {
+	if w.joint {
 		return w.release(ctx, a, from)
 	}
 	err := w.single(ctx, a, from)
@@ -208,18 +208,21 @@ func (w *tableWorker) single(ctx context.Context, a, from int) error {
 // publish fills in the bounds that the published counts imply.
 func (w *tableWorker) publish(ctx context.Context, a int) error {
 	b := w.bound
-	k := b.kernel
 	for cell, c := range w.table.Counts {
 		if cell%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		j, there := w.names.published(a, cell, c)
-		low, high, ok := k.Bounds(j)
+		if b.Config.Release.BaseTable == "none" {
+			break
+		}
+		j, there := w.names.published(a, cell, b.table, c)
+		low, high, ok := b.table.Bounds(j)
 		if !ok || c < low || c > high {
-			return w.names.wrong(a, "the count of "+w.names.words(cell), c, j, there)
+			return w.names.wrong(a, "the count of "+w.names.words(cell), b.table, c, j, there)
 		}
 		w.table.Lower[cell], w.table.Upper[cell] = low, high
 	}
+	k := b.kernel
 	w.table.TotalUpper = attribution.NoTotal
 	switch b.Config.Release.Total {
 	case "exact":
@@ -228,16 +231,16 @@ func (w *tableWorker) publish(ctx context.Context, a int) error {
 			break
 		}
 		// The file need not have the total; what it has is the true one, or perturbed like the cells.
-		j, there := w.names.published(a, -1, w.people[a])
+		j, there := w.names.published(a, -1, k, w.people[a])
 		low, high, ok := k.Bounds(j)
 		if n := w.people[a]; there && j != n && (!ok || n < low || n > high) {
-			return w.names.wrong(a, "the total", n, j, there)
+			return w.names.wrong(a, "the total", k, n, j, there)
 		}
 	case "same":
-		j, there := w.names.published(a, -1, w.people[a])
+		j, there := w.names.published(a, -1, k, w.people[a])
 		low, high, ok := k.Bounds(j)
 		if n := w.people[a]; !ok || n < low || n > high {
-			return w.names.wrong(a, "the total", n, j, there)
+			return w.names.wrong(a, "the total", k, n, j, there)
 		}
 		w.table.TotalUpper, w.totalLower = high, low
 	}

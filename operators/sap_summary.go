@@ -76,12 +76,18 @@ func (f *sapFitted) Tables(mem memory.Allocator) arrow.Record {
 func (f *sapFit) summarise(env Env) *schemas.SAPSummary {
 	b := f.bound
 	s := &schemas.SAPSummary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
-		Riskiest: []schemas.SAPTable{}, Scheme: b.kernel.Name(), Total: b.Config.Release.Total, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
+		Riskiest: []schemas.SAPTable{}, Scheme: b.kernel.Name(), BaseTable: b.Config.Release.BaseTable, Total: b.Config.Release.Total, Margins: []schemas.SAPMargin{}, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []schemas.SAPDistribution{}, SmallestKnown: []schemas.SmallestKnown{}}
 	if len(f.halfWidth) > 0 {
 		s.HalfWidth = slices.Max(f.halfWidth)
 	}
 	if s.Total == "" {
 		s.Total = "none"
+	}
+	if s.BaseTable == "" {
+		s.BaseTable = "same"
+	}
+	for i, m := range b.Config.Release.Margins {
+		s.Margins = append(s.Margins, schemas.SAPMargin{Variables: m.Variables, Scheme: b.margins[i].Name()})
 	}
 	for v, variable := range f.table.Variables {
 		if v < b.by {

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"slices"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -187,7 +188,7 @@ func TestSAPRefuses(t *testing.T) {
 // With margins, the table of the shared cases: sex and street, all rounded to base 3.
 func TestSAPWithMargins(t *testing.T) {
 	config := schemas.SAP{Cells: variables("S", "H"), Known: []int64{0, 1, 12}, Release: schemas.Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: [][]string{{"S"}, {"H"}}}}
+		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: []schemas.Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
 	out, report, err := sapRows(t, SAP{Config: config}, Options{}, marginRows...)
 	require.NoError(t, err)
 	require.Equal(t, "A S H sap_0 sap_1 sap_12 sap_cell_0 sap_cell_1 sap_cell_12", out[0])
@@ -198,9 +199,37 @@ func TestSAPWithMargins(t *testing.T) {
 	require.InDelta(t, 1.0/6, value(t, out[1], 4), 1e-12)
 	require.EqualValues(t, 1, value(t, out[1], 5))
 	for _, margin := range [][]string{{"S", "Q"}, {"Q"}} {
-		config.Release.Margins = [][]string{margin}
+		config.Release.Margins = []schemas.Margin{{Variables: margin}}
 		_, _, err = sapRows(t, SAP{Config: config}, Options{}, marginRows...)
 		require.ErrorContains(t, err, "not among cells")
+	}
+}
+
+// A woman in good and a man in bad health: their margins alone tell nothing to who knows neither, and everything to who knows one.
+func TestSAPOfMarginsAlone(t *testing.T) {
+	exact := &schemas.Perturbation{Scheme: "none"}
+	release := schemas.Release{Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 5}, BaseTable: "none",
+		Margins: []schemas.Margin{{Variables: []string{"S"}, Perturb: exact}, {Variables: []string{"H"}, Perturb: exact}}}
+	for _, c := range []struct {
+		name  string
+		alter func(*schemas.Release)
+		want  [2]float64 // SAP(0), SAP(1)
+	}{
+		{"margins exactly", func(*schemas.Release) {}, [2]float64{0, 1}},
+		{"one margin rounded", func(r *schemas.Release) { r.Margins[1].Perturb = nil }, [2]float64{0, 1}},
+		{"both rounded", func(r *schemas.Release) { r.Margins[0].Perturb, r.Margins[1].Perturb = nil, nil }, [2]float64{0, 0}},
+		{"the table too", func(r *schemas.Release) { r.BaseTable = "exact" }, [2]float64{1, 1}},
+		{"the total alone", func(r *schemas.Release) { r.Margins, r.Total = nil, "exact" }, [2]float64{0, 0}},
+	} {
+		config := schemas.SAP{Cells: variables("S", "H"), Known: []int64{0, 1}, Release: release}
+		config.Release.Margins = slices.Clone(release.Margins)
+		c.alter(&config.Release)
+		out, report, err := sapRows(t, SAP{Config: config}, Options{}, "x F good", "x M bad")
+		require.NoError(t, err, c.name)
+		require.Equal(t, "A S H sap_0 sap_1 sap_cell_0 sap_cell_1", out[0], c.name)
+		require.EqualValues(t, c.want[0], value(t, out[1], 3), c.name)
+		require.EqualValues(t, c.want[1], value(t, out[1], 4), c.name)
+		require.Len(t, report.Operators[0].Summary.(*schemas.SAPSummary).Margins, len(config.Release.Margins), c.name)
 	}
 }
 

@@ -34,7 +34,7 @@ func (f *sapFit) affordable(ctx context.Context, env Env) error {
 			return ctx.Err()
 		}
 		work += publish * float64(f.layout.cells)
-		if f.margins != nil {
+		if f.joint {
 			continue
 		}
 		counts = counts[:0]
@@ -45,7 +45,7 @@ func (f *sapFit) affordable(ctx context.Context, env Env) error {
 		}
 		work += attribution.Work(counts, f.layout.cells, f.known)
 	}
-	if f.margins != nil && work <= mostWork {
+	if f.joint && work <= mostWork {
 		estimated, err := f.workOfMargins(ctx, env)
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ func (f *sapFit) affordable(ctx context.Context, env Env) error {
 		return nil
 	}
 	advice := "take fewer or coarser variables, or smaller numbers of people known"
-	if f.margins != nil {
+	if f.joint {
 		advice = "take fewer or coarser variables, smaller areas, or fewer margins"
 	}
 	return fmt.Errorf("%d tables of %d cells, of which %d in all have people, are estimated to take %.3g hours of one processor, more than %d: %s",

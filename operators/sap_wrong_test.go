@@ -87,7 +87,7 @@ func TestPublishedCountsOfNoTable(t *testing.T) {
 
 func TestMarginsThatAreNotPublished(t *testing.T) {
 	config := sapOf(schemas.Perturbation{}, "")
-	config.Release.Margins = [][]string{{"S"}}
+	config.Release.Margins = []schemas.Margin{{Variables: []string{"S"}}}
 	p, err := released(t, "A S H count", "north m good 2", "north m bad 1")
 	require.NoError(t, err)
 	_, _, err = sapRows(t, SAP{Config: config, Published: p}, Options{}, "north m good", "north m good", "north m bad")
@@ -194,7 +194,7 @@ func TestRiskiestTables(t *testing.T) {
 // The smallest number of people known is found with margins too.
 func TestSmallestKnownWithMargins(t *testing.T) {
 	config := schemas.SAP{By: variables("A"), Cells: variables("S", "H"), Known: []int64{1}, Threshold: pointerTo(0.15), Release: schemas.Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: [][]string{{"S"}, {"H"}}}}
+		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: []schemas.Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
 	_, report, err := sapRows(t, SAP{Config: config}, Options{}, marginRows...)
 	require.NoError(t, err)
 	r := report.Operators[0].Tables.Tables(memory.DefaultAllocator)

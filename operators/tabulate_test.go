@@ -172,7 +172,7 @@ func TestTabulateWhereZeroIsPublished(t *testing.T) {
 func TestSAPOfNobodyWithMargins(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	_, report, err := table(t, mem, lines(t, mem, 3, "A B"), Options{}, SAP{Config: schemas.SAP{Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B", Levels: []string{"x", "y"}}},
-		Known: []int64{0, 1}, Release: schemas.Release{Margins: [][]string{{"B"}}}}})
+		Known: []int64{0, 1}, Release: schemas.Release{Margins: []schemas.Margin{{Variables: []string{"B"}}}}}})
 	require.NoError(t, err)
 	require.NotNil(t, report)
 }

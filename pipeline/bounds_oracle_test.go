@@ -111,7 +111,10 @@ func (c *sapCase) enumerate(area int) *sapLaw {
 	law, rules := &sapLaw{}, []rule(nil)
 	for k, x := range c.released() {
 		n := c.counts[c.key(area, x)]
-		l, u := interval(&c.asked.Release.Perturbation, c.published[c.key(area, x)])
+		l, u := interval(c.scheme(x), c.published[c.key(area, x)])
+		if k < m && c.asked.Release.BaseTable == "none" {
+			l, u = 0, 99 // more than any margin has
+		}
 		if k < m {
 			possible[k] = !slices.ContainsFunc(c.never, func(pattern []string) bool { return within(x, pattern) })
 			if counts[k], lo[k], hi[k] = n, l, u; !possible[k] {

@@ -110,8 +110,15 @@ func (c *sapCase) drawRelease(r *rand.Rand, margins bool) {
 			}
 		}
 		if r.IntN(2) == 0 || c.ends < 100 {
-			s.Release.Margins = append(s.Release.Margins, m)
+			s.Release.Margins = append(s.Release.Margins, schemas.Margin{Variables: m})
+			if r.IntN(3) == 0 {
+				own := drawScheme(r)
+				s.Release.Margins[len(s.Release.Margins)-1].Perturb = &own
+			}
 		}
+	}
+	if s.Release.BaseTable = oneOf(r, "", "", "", "same", "exact", "none"); s.Release.BaseTable == "none" && s.Release.Margins == nil && s.Release.Total != "same" {
+		s.Release.Total = "exact"
 	}
 	for range r.IntN(4) * r.IntN(2) { // combinations that nobody has
 		m, pattern := map[string]string{}, slices.Repeat([]string{allOf}, len(names))
@@ -170,9 +177,12 @@ func (c *sapCase) key(area int, margin []string) string {
 
 // released lists what is published of each area: the cells of the table, those of the margins, and the total.
 func (c *sapCase) released() [][]string {
-	list, margins := slices.Clone(c.cells), c.asked.Release.Margins
+	list, margins := slices.Clone(c.cells), [][]string(nil)
+	for _, m := range c.asked.Release.Margins {
+		margins = append(margins, m.Variables)
+	}
 	if c.asked.Release.Total == "same" || c.asked.Release.Total == "exact" {
-		margins = append(slices.Clone(margins), nil)
+		margins = append(margins, nil)
 	}
 	for _, m := range margins {
 		for _, cell := range c.cells {
@@ -188,6 +198,27 @@ func (c *sapCase) released() [][]string {
 		}
 	}
 	return list
+}
+
+// scheme is the one by which a cell of the table or of a margin is published.
+func (c *sapCase) scheme(cell []string) *schemas.Perturbation {
+	release, exactly := &c.asked.Release, &schemas.Perturbation{Scheme: "none"}
+	var names []string
+	for v, x := range cell {
+		if x != allOf {
+			names = append(names, c.variables[c.by+v].name)
+		}
+	}
+	switch {
+	case len(names) == len(cell) && release.BaseTable == "exact", len(names) == 0 && release.Total == "exact":
+		return exactly
+	}
+	for _, m := range release.Margins {
+		if slices.Equal(m.Variables, names) && m.Perturb != nil {
+			return m.Perturb
+		}
+	}
+	return &release.Perturbation
 }
 
 // interval has the least and the greatest true count that can be published as a number.
@@ -208,7 +239,7 @@ func (c *sapCase) publish(r *rand.Rand) string {
 	for area := range c.areas {
 		for _, x := range c.released() {
 			key := c.key(area, x)
-			n := oneOf(r, sortedKeys(kernel(&c.asked.Release.Perturbation, c.counts[key]))...)
+			n := oneOf(r, sortedKeys(kernel(c.scheme(x), c.counts[key]))...)
 			if c.published[key] = n; n > 0 || r.IntN(2) == 0 {
 				lines = append(lines, append(strings.Split(strings.ReplaceAll(key, noValue, ""), cellJoin), strconv.Itoa(n)))
 			}
@@ -253,13 +284,14 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 		Sink: schemas.Sink{Path: in("out." + oneOf(r, "csv", "parquet"))}}
 	fail := failing(t, round, spec, in("in.csv"), in("published.csv"))
 	os.Remove(in("published.csv"))
+	own := s.Release.BaseTable != "" || slices.ContainsFunc(s.Release.Margins, func(m schemas.Margin) bool { return m.Perturb != nil })
 	switch {
-	case scheme.Random() && r.IntN(2) == 0: // what tabulate publishes with the same secret
+	case scheme.Random() && !own && r.IntN(2) == 0: // what tabulate publishes with the same secret
 		scheme.Secret = in("secret")
 		writeFile(t, scheme.Secret, officeSecret(round))
 		spec.Operators = append(spec.Operators, schemas.Operator{Tabulate: &schemas.Tabulate{Cells: c.keyVariables(variables...), Missing: c.missing,
 			Margins: true, Empty: true, Perturb: new(*scheme), Path: in("published.csv")}})
-	case scheme.Random() || r.IntN(3) == 0:
+	case s.Release.Random() || r.IntN(3) == 0:
 		s.Release.Published = in("published.csv")
 		writeFile(t, s.Release.Published, c.publish(r))
 	default: // nothing is left to chance
@@ -367,7 +399,7 @@ func (c *sapComparison) smallest(law *sapLaw) *string {
 
 func (c *sapComparison) records(path string) {
 	kinds := []string{"sap_", "sap_cell_", "sap_target_"}
-	if len(c.asked.Release.Margins) > 0 {
+	if c.asked.Release.Joint() {
 		kinds = kinds[:2]
 	}
 	for i, row := range c.read(path, len(c.rows), append([]string{"nr"}, c.names()...), kinds...) {

@@ -55,7 +55,7 @@ func full() *Spec {
 			{MC3: &MC3{Prefix: "said", Missing: MissingCategory, Search: "fixed", Graph: "[AGE5 SEX]", PriorPrecision: []float64{2}, Estimator: "poisson", SetMatch: true}},
 			{MC3: &MC3{Prefix: "drawn", Missing: MissingCategory, Search: "exact", Draws: pointer(100)}},
 			{SAP: &SAP{Prefix: "attribution", By: []KeyVariable{{Name: "AREA"}, {Name: "ZONE", Levels: []string{"1", "2"}}}, Cells: []KeyVariable{{Name: "SEX"}, {Name: "HEALTH", Levels: []string{"good", "bad"}, MissingCodes: []string{"9"}}},
-				Missing: MissingDrop, Release: Release{Perturbation: Perturbation{Scheme: "conventional", Base: 4, Tie: "even"}, Total: "same", Margins: [][]string{{"SEX"}, {"HEALTH"}}},
+				Missing: MissingDrop, Release: Release{Perturbation: Perturbation{Scheme: "conventional", Base: 4, Tie: "even"}, BaseTable: "exact", Total: "same", Margins: []Margin{{Variables: []string{"SEX"}}, {[]string{"HEALTH"}, &Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}}}},
 				Known: []int64{2, 5, 10}, Impossible: []map[string]string{{"SEX": "m", "HEALTH": "good"}, {"SEX": "1"}}, Threshold: pointer(0.9), Tables: "tables.parquet", Replace: true}},
 			{SAP: &SAP{Prefix: "a1", Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "matrix", Matrix: [][]Outcome{{{0, 1}}, {{0, 0.5}, {2, 0.5}}}, Secret: "key.bin"}}}},
 			{SAP: &SAP{Prefix: "a2", By: []KeyVariable{{Name: "AREA"}}, Cells: []KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: Release{Perturbation: Perturbation{Scheme: "small", Last: 7, Value: 4, Base: 5}, Published: "out.parquet"}}},

@@ -9,10 +9,15 @@ func sapYAML(s *SAP) ordered {
 	}
 	o = append(o, fieldsOf("by", variablesYAML(s.By), "cells", variablesYAML(s.Cells), "missing", s.Missing)...)
 	release := perturbationYAML(&s.Release.Perturbation)
+	release.add("base_table", s.Release.BaseTable)
 	release.add("total", s.Release.Total)
 	var margins []any
 	for _, m := range s.Release.Margins {
-		margins = append(margins, listOf(m))
+		if m.Perturb == nil {
+			margins = append(margins, listOf(m.Variables))
+			continue
+		}
+		margins = append(margins, append(ordered{{"variables", listOf(m.Variables)}}, perturbationYAML(m.Perturb)...))
 	}
 	release = append(release, fieldsOf("margins", margins, "published", s.Release.Published)...)
 	o.add("release", release)

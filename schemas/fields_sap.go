@@ -2,6 +2,8 @@ package schemas
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -33,14 +35,36 @@ func sapFields(s *SAP) []field {
 func releaseFields(r *Release) []field {
 	return append(perturbationFields(&r.Perturbation),
 		field{"total", text("total", &r.Total)},
+		field{"base_table", text("base_table", &r.BaseTable)},
 		field{"margins", func(d *decoder, n ast.Node, path string) {
-			r.Margins = [][]string{}
+			r.Margins = []Margin{}
 			d.items(n, path, "margins", func(_ int, item ast.Node, at string) {
-				r.Margins = append(r.Margins, d.texts(item, at, "a margin"))
+				r.Margins = append(r.Margins, d.margin(item, at))
 			})
 		}},
 		field{"published", text("published", &r.Published)},
 	)
+}
+
+// margin reads a list of names, or a mapping with a scheme of the margin's own.
+func (d *decoder) margin(n ast.Node, path string) (m Margin) {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+	default:
+		m.Variables = d.texts(n, path, "a margin")
+		return m
+	}
+	m.Perturb = &Perturbation{}
+	d.mapping(n, path, "a margin", marginFields(&m))
+	if reflect.ValueOf(*m.Perturb).IsZero() {
+		m.Perturb = nil
+	}
+	return m
+}
+
+func marginFields(m *Margin) []field {
+	return append([]field{{"variables", func(d *decoder, n ast.Node, path string) { m.Variables = d.texts(n, path, "variables") }}},
+		slices.DeleteFunc(perturbationFields(m.Perturb), func(f field) bool { return f.name == "secret" })...)
 }
 
 func perturbationFields(p *Perturbation) []field {

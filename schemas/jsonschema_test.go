@@ -109,7 +109,7 @@ func TestSchemaKnowsTheDecodersFields(t *testing.T) {
 	for def, fields := range map[string][]field{
 		"source": sourceFields(&Source{}), "sampling": samplingFields(&Sampling{}), "key": keyFields(&Key{}), "key_variable": keyVariableFields(&KeyVariable{}),
 		"operator": operatorFields(&Operator{}), "recode": recodeFields(&Recode{}), "select": selectFields(&Select{}), "range": conditionFields(&Condition{}),
-		"suda": sudaFields(&Suda{}), "frequency": frequencyFields(&FrequencyOperator{}), "mc3": mc3Fields(&MC3{}), "sap": sapFields(&SAP{}), "release": releaseFields(&Release{}), "tabulate": tabulateFields(&Tabulate{}), "perturb": perturbationFields(&Perturbation{}), "sink": sinkFields(&Sink{}),
+		"suda": sudaFields(&Suda{}), "frequency": frequencyFields(&FrequencyOperator{}), "mc3": mc3Fields(&MC3{}), "sap": sapFields(&SAP{}), "release": releaseFields(&Release{}), "margin": marginFields(&Margin{Perturb: &Perturbation{}}), "tabulate": tabulateFields(&Tabulate{}), "perturb": perturbationFields(&Perturbation{}), "sink": sinkFields(&Sink{}),
 	} {
 		assert.Equal(t, names(fields), properties(def), def)
 	}
@@ -134,7 +134,7 @@ func summary() *Summary {
 		Sensitivity: []Sensitivity{{1, "[AGE SEX]", 1, half, half, half, half}}, Baselines: []Baseline{{"pitman", half, half, nil, nil, "why"}},
 		Diagnostics: MC3Diagnostics{Margins: 3, Graphs: 2, Proposals: 100, AcceptanceRate: half, ESS: half, RHat: pointer(1.01), Unseen: half, LogTotal: half, Enumerated: true,
 			Draws: 10, Steps: 1, Edges: []EdgeDiagnostics{{[2]string{"AGE", "SEX"}, half, half}}, WorstEdge: &WorstEdge{[2]string{"AGE", "SEX"}, half, half, 0.5, 0.5}, Returns: pointer(int64(3)), Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
-	sap := &SAPSummary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", Total: "none", Exact: true,
+	sap := &SAPSummary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", BaseTable: "same", Total: "none", Margins: []SAPMargin{{[]string{"AGE"}, "exact"}}, Exact: true,
 		Distribution: []SAPDistribution{{1, 1, make([]int64, 10), 2, 0.5, 1}}, SmallestKnown: []SmallestKnown{{nil, 1}, {pointer(int64(2)), 2}}, Threshold: 0.5,
 		Riskiest: []SAPTable{{[]string{"12"}, 5, []float64{0.5}}}}
 	one := pointer(int64(1))

@@ -29,9 +29,30 @@ type SAP struct {
 // A Release says how counts are published.
 type Release struct {
 	Perturbation
-	Total     string     // one of Totals; "" means none
-	Margins   [][]string // further tables released, over some of the cells' variables, perturbed alike
-	Published string     // file with the counts really published; "" means that they are made anew
+	BaseTable string   // how the table over all of cells is published, one of Totals; "" means same
+	Total     string   // one of Totals; "" means none
+	Margins   []Margin // further tables released
+	Published string   // file with the counts really published; "" means that they are made anew
+}
+
+// A Margin is a table over some of the cells' variables that is released too.
+type Margin struct {
+	Variables []string
+	Perturb   *Perturbation // nil: perturbed as the table is; its secret is the release's
+}
+
+// Joint tells whether what is known comes of several tables together, or of a table that is not published as it is perturbed.
+func (r *Release) Joint() bool {
+	return len(r.Margins) > 0 || r.BaseTable != "" && r.BaseTable != "same"
+}
+
+// Random tells whether a count that is published is left to chance.
+func (r *Release) Random() bool {
+	random := r.Perturbation.Random()
+	for _, m := range r.Margins {
+		random = random || m.Perturb != nil && m.Perturb.Random()
+	}
+	return random
 }
 
 // A Perturbation is a scheme by which counts are perturbed, with its parameters.
@@ -77,7 +98,7 @@ func (s *SAP) ColumnPrefix() string {
 	return SAPPrefix
 }
 
-// Columns are those that sap writes, in order; with margins there is no target.
+// Columns are those that sap writes, in order; of several tables together there is no target.
 func (s *SAP) Columns() []ColumnInfo {
 	var columns []ColumnInfo
 	for _, kind := range []struct{ name, meaning string }{
@@ -85,7 +106,7 @@ func (s *SAP) Columns() []ColumnInfo {
 		{SAPCell, "chance that the record's own cell is known in full and shown empty, n = %d"},
 		{SAPTarget, "chance that some cell is shown empty by who knows n = %d of the table's other people"},
 	} {
-		if kind.name == SAPTarget && len(s.Release.Margins) > 0 {
+		if kind.name == SAPTarget && s.Release.Joint() {
 			continue // it is known of single tables only
 		}
 		for _, n := range s.Known {
@@ -125,7 +146,9 @@ type SAPSummary struct {
 	By            []string          `json:"by"`
 	Variables     []VariableSummary `json:"variables"`
 	Scheme        string            `json:"scheme"`
+	BaseTable     string            `json:"base_table"`
 	Total         string            `json:"total"`
+	Margins       []SAPMargin       `json:"margins"`
 	Exact         bool              `json:"exact"`               // false: SAP was estimated from random orders of the people
 	LowerBound    bool              `json:"lower_bound"`         // the bounds were not sharp: SAP is at least what is said
 	HalfWidth     float64           `json:"greatest_half_width"` // of the 95 % intervals of estimates; 0 if all are exact
@@ -136,6 +159,12 @@ type SAPSummary struct {
 	NotFound      int64             `json:"smallest_not_found"`  // tables too large to find the smallest number of people
 	Threshold     float64           `json:"threshold"`
 	Riskiest      []SAPTable        `json:"riskiest_tables"` // at most five with people in them, by SAP at the largest n, then at smaller ones
+}
+
+// A SAPMargin is a table that is released besides, and its scheme.
+type SAPMargin struct {
+	Variables []string `json:"variables"`
+	Scheme    string   `json:"scheme"`
 }
 
 // A SAPTable is one of the riskiest tables.

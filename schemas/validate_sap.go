@@ -13,24 +13,8 @@ func (v *validator) sap(path string, s *SAP) {
 	}
 	v.tableVariables(path, "sap", s.By, s.Cells)
 	v.twoPolicies(path+".missing", "sap", s.Missing)
-	v.perturbation(path+".release", &s.Release.Perturbation)
-	v.oneOf(path+".release.total", "total", s.Release.Total, Totals)
+	v.release(path+".release", s)
 	names := variableNames(s.Cells)
-	for i, m := range s.Release.Margins {
-		at := fmt.Sprintf("%s.release.margins[%d]", path, i)
-		v.twice(at, m)
-		for _, name := range m {
-			if !slices.Contains(names, name) {
-				v.add(at, "%s is not among cells; a margin has some of the cells' variables", name)
-			}
-		}
-		switch {
-		case len(m) == 0:
-			v.add(at, "a margin is empty; the grand total is released by total: same or total: exact")
-		case len(m) >= len(names):
-			v.add(at, "a margin has all of cells; that is the table itself")
-		}
-	}
 	if s.Tables != "" {
 		v.path(path+".tables", s.Tables)
 		for i, k := range s.By {
@@ -67,6 +51,44 @@ func (v *validator) sap(path string, s *SAP) {
 	}
 	if t := s.Threshold; t != nil && !(*t > 0 && *t <= 1) {
 		v.add(path+".threshold", "threshold is %v; it must be above 0 and at most 1", *t)
+	}
+}
+
+// release checks how counts are published.
+func (v *validator) release(path string, s *SAP) {
+	r, names := &s.Release, variableNames(s.Cells)
+	table := r.Perturbation
+	if r.Random() {
+		table.Secret = "" // it may be that of a margin
+	}
+	v.perturbation(path, &table)
+	v.oneOf(path+".total", "total", r.Total, Totals)
+	v.oneOf(path+".base_table", "base_table", r.BaseTable, Totals)
+	if r.BaseTable == "none" && len(r.Margins) == 0 && (r.Total == "" || r.Total == "none") {
+		v.add(path+".base_table", "no table is published: neither the one over all of cells, nor a margin, nor the total")
+	}
+	for i, m := range r.Margins {
+		at := fmt.Sprintf("%s.margins[%d]", path, i)
+		v.twice(at, m.Variables)
+		for _, name := range m.Variables {
+			if !slices.Contains(names, name) {
+				v.add(at, "%s is not among cells; a margin has some of the cells' variables", name)
+			}
+		}
+		for _, before := range r.Margins[:i] {
+			if slices.Equal(slices.Sorted(slices.Values(before.Variables)), slices.Sorted(slices.Values(m.Variables))) {
+				v.add(at, "the margin of %s is listed twice", strings.Join(m.Variables, ", "))
+			}
+		}
+		switch {
+		case len(m.Variables) == 0:
+			v.add(at, "a margin is empty; the grand total is released by total: same or total: exact")
+		case len(m.Variables) >= len(names):
+			v.add(at, "a margin has all of cells; that is the table itself")
+		}
+		if m.Perturb != nil {
+			v.perturbation(at, m.Perturb)
+		}
 	}
 }
 

@@ -31,6 +31,16 @@ func ofTables(spec *schemas.Spec, r operators.Ranking) bool {
 // attributionText says what was released, and what it gives away.
 func attributionText(m *schemas.SAPSummary) string {
 	text := table("  ", attributionRows(m)) + line("    scheme  ", m.Scheme)
+	if m.BaseTable != "same" {
+		text += line("    tables  ", map[string]string{"none": "not published themselves", "exact": "published as they are"}[m.BaseTable])
+	}
+	for i, margin := range m.Margins {
+		if i == mostMargins {
+			text += line("            ", "and "+plural(int64(len(m.Margins)-i), "more margin", "more margins"))
+			break
+		}
+		text += line("    margin  ", strings.Join(margin.Variables, " x ")+": "+margin.Scheme)
+	}
 	if m.Total != "none" {
 		text += line("    totals  ", map[string]string{"same": "published alike", "exact": "published as they are"}[m.Total])
 	}
@@ -40,6 +50,9 @@ func attributionText(m *schemas.SAPSummary) string {
 	}
 	return text
 }
+
+// mostMargins is how many margins are named.
+const mostMargins = 6
 
 // line is a line of text that fits on the screen; its label stays whole.
 func line(label, text string) string {

@@ -136,6 +136,10 @@ func TestTabulatePrintsTheCheck(t *testing.T) {
 	r := microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "sex,job", "--impossible", "sex=m,job=nurse", "--sap-threshold", "0.9", "--margins", "sex", "--print-spec")
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "margins: [[sex]]")
+	own := microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "sex,job", "--base-table", "none", "--scheme", "conventional", "--base", "5",
+		"--margins", "all", "--perturbed-margin", "sex=none", "--perturbed-margin", "job=random:base=3:probability=0.75", "--print-spec")
+	require.Equal(t, ExitDone, own.status, own.err)
+	require.Contains(t, own.out, "base_table: none\n        margins:\n          - {variables: [sex], scheme: none}\n          - {variables: [job], scheme: random, base: 3, probability: 0.75}\n")
 	require.Contains(t, r.out, "threshold: 0.9")
 	require.Contains(t, r.out, "impossible:")
 }

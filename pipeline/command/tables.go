@@ -86,6 +86,8 @@ func sapFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "known", Category: "SAP", Usage: "numbers of people known, separated by commas (default: 1,2,5,10)"},
 		&cli.StringFlag{Name: "total", Category: "SAP", Usage: "how each table's total is published: same, exact or none (default: none)"},
 		&cli.StringSliceFlag{Name: "margins", Category: "SAP", Usage: "`VARIABLES` of a margin that is released too, separated by commas; may be repeated; all for all of them, as tabulate --margins writes"},
+		&cli.StringSliceFlag{Name: "perturbed-margin", Category: "SAP", Usage: "`VARIABLES` of a margin that is released with a scheme of its own, SEX,HEALTH=SCHEME:base=3:tie=up (also probability, last, value; none: exactly); may be repeated"},
+		&cli.StringFlag{Name: "base-table", Category: "SAP", Usage: "how the tables over all of --cells are published: same, exact or none (default: same)"},
 		&cli.StringSliceFlag{Name: "impossible", Category: "SAP", Usage: "a combination of categories that cannot occur, `VAR=VALUE,VAR=VALUE`; may be repeated"},
 		&cli.StringFlag{Name: "sap-threshold", Category: "SAP", Usage: "find for each table how many people must be known for a SAP of `P` (default: 0.5)"},
 		&cli.StringFlag{Name: "published", Category: "SAP", Usage: "`FILE` with the counts that were really published"},
@@ -99,7 +101,7 @@ func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &schemas.SAP{Release: schemas.Release{Perturbation: p, Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
+	s := &schemas.SAP{Release: schemas.Release{Perturbation: p, BaseTable: ctx.String("base-table"), Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
 		Missing: ctx.String("missing")}
 	if s.By, err = variablesOf(ctx, "by"); err != nil {
 		return nil, err
@@ -141,7 +143,25 @@ func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
 			s.Release.Margins = append(s.Release.Margins, allMargins(s.Cells)...)
 			continue
 		}
-		s.Release.Margins = append(s.Release.Margins, margin)
+		s.Release.Margins = append(s.Release.Margins, schemas.Margin{Variables: margin})
+	}
+	for _, text := range ctx.StringSlice("perturbed-margin") {
+		names, p, err := schemeBehind("perturbed-margin", "VARIABLES", text)
+		if err != nil {
+			return err
+		}
+		margin, err := words("perturbed-margin", []string{names})
+		if err != nil {
+			return err
+		}
+		same := func(m schemas.Margin) bool {
+			return slices.Equal(slices.Sorted(slices.Values(m.Variables)), slices.Sorted(slices.Values(margin)))
+		}
+		if at := slices.IndexFunc(s.Release.Margins, same); at >= 0 && s.Release.Margins[at].Perturb == nil {
+			s.Release.Margins[at].Perturb = p // one of all
+			continue
+		}
+		s.Release.Margins = append(s.Release.Margins, schemas.Margin{Variables: margin, Perturb: p})
 	}
 	for _, text := range ctx.StringSlice("impossible") {
 		parts, err := words("impossible", []string{text})
@@ -169,8 +189,8 @@ func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
 }
 
 // allMargins are those over some but not all of the variables, and not over none.
-func allMargins(cells []schemas.KeyVariable) [][]string {
-	var margins [][]string
+func allMargins(cells []schemas.KeyVariable) []schemas.Margin {
+	var margins []schemas.Margin
 	for set := 1; set < 1<<min(len(cells), 16)-1; set++ {
 		var names []string
 		for v, c := range cells {
@@ -178,7 +198,7 @@ func allMargins(cells []schemas.KeyVariable) [][]string {
 				names = append(names, c.Name)
 			}
 		}
-		margins = append(margins, names)
+		margins = append(margins, schemas.Margin{Variables: names})
 	}
 	return margins
 }
