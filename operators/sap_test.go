@@ -1,9 +1,9 @@
 package operators
 
 import (
-	"slices"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
