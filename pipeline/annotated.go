@@ -15,7 +15,7 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 	if kindOf(path) != parquetKind {
 		return nil, wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): %s has no metadata that tell them", path))
 	}
-	source, err := parquetfile.NewSource(ctx, []string{path}, parquetfile.Options{})
+	source, err := parquetfile.Open(ctx, []string{path}, parquetfile.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 	"microrisk/schemas"
 )
 
@@ -138,19 +138,19 @@ func tablesOut(s *schemas.Spec) map[string]string {
 }
 
 // A tableFiles are the files of tables of a run, by the prefix of the operator.
-type tableFiles map[string]*atomicfile.File
+type tableFiles map[string]files.Output
 
 func openTables(s *schemas.Spec, inputs []string) (tableFiles, error) {
-	files := tableFiles{}
+	tables := tableFiles{}
 	for prefix, path := range tablesOut(s) {
-		f, err := atomicfile.CreateNamed(path, inputs...)
+		f, err := files.Create(path, inputs...)
 		if err != nil {
-			files.Abort()
+			tables.Abort()
 			return nil, err
 		}
-		files[prefix] = f
+		tables[prefix] = f
 	}
-	return files, nil
+	return tables, nil
 }
 
 // Abort leaves nothing behind of files that were not committed.
@@ -161,16 +161,15 @@ func (t tableFiles) Abort() {
 }
 
 // write writes the files of tables, complete but for their names.
-func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) ([]*atomicfile.File, error) {
-	var written []*atomicfile.File
+func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) ([]files.Output, error) {
+	var written []files.Output
 	for _, op := range r.Operators {
 		f := t[op.Name]
 		if f == nil || op.Tables == nil {
 			continue
 		}
-		// The file of the format takes the place of the one that keeps the name.
-		if err := writeRecordAs(ctx, f.Name(), f.Path(), op.Tables, o, nil); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", f.Path(), err)
+		if err := writeRecordTo(ctx, files.Held(f), op.Tables, o); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", f.Name(), err)
 		}
 		written = append(written, f)
 	}
@@ -184,11 +183,16 @@ func writeRecord(ctx context.Context, path string, made operators.Tabled, o Opti
 		return err
 	}
 	defer tidy()
-	return writeRecordAs(ctx, path, path, made, o, inputs)
+	f, err := files.Create(path, inputs...)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	return writeRecordTo(ctx, f, made, o)
 }
 
-// writeRecordAs writes to a path what a name tells the kind of.
-func writeRecordAs(ctx context.Context, path, name string, made operators.Tabled, o Options, inputs []string) error {
+// writeRecordTo writes what an operator made to an output, whose name tells its kind.
+func writeRecordTo(ctx context.Context, to files.Output, made operators.Tabled, o Options) error {
 	record := made.Tables(memory.DefaultAllocator)
 	defer record.Release()
 	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
@@ -201,7 +205,7 @@ func writeRecordAs(ctx context.Context, path, name string, made operators.Tabled
 		return err
 	}
 	defer source.Release()
-	sink, err := sinkTo(memorySource{source, inputs}, &outputs{paths: []string{path}, kind: kindOf(name), packed: packed(name)}, &schemas.Spec{}, nil)
+	sink, err := filesTo(source, &outputs{kind: kindOf(to.Name()), packed: packed(to.Name())}, []files.Output{to}, &schemas.Spec{}, nil)
 	if err != nil {
 		return err
 	}
@@ -213,15 +217,3 @@ func writeRecordAs(ctx context.Context, path, name string, made operators.Tabled
 	_, err = chain.Run(ctx, source, sink, operators.Options{Workers: o.Workers})
 	return err
 }
-
-// memorySource is a source of records that were made here of inputs.
-type memorySource struct {
-	*operators.Records
-	inputs []string
-}
-
-// Inputs is a source's.
-func (s memorySource) Inputs() []string { return s.inputs }
-
-// Close is a source's.
-func (memorySource) Close() error { return nil }

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 )
 
 // write writes the evaluation to its folder: all files, or none.
@@ -23,21 +23,26 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) erro
 		return err
 	}
 	defer tidy()
-	var files []*atomicfile.File
+	var written []files.Output
 	defer func() {
-		for _, f := range files {
+		for _, f := range written {
 			f.Abort()
 		}
 	}()
+	create := func(name string) (files.Output, error) {
+		f, err := files.Create(filepath.Join(s.Out, name), e.Input...)
+		if err == nil {
+			written = append(written, f)
+		}
+		return f, err
+	}
 	put := func(name string, text []byte) error {
-		path := filepath.Join(s.Out, name)
-		f, err := atomicfile.Create(path, e.Input...)
+		f, err := create(name)
 		if err != nil {
 			return err
 		}
-		files = append(files, f)
 		if _, err := f.Write(text); err != nil {
-			return fmt.Errorf("writing %s: %w", path, pathReason(err))
+			return fmt.Errorf("writing %s: %w", f.Name(), pathReason(err))
 		}
 		return nil
 	}
@@ -66,11 +71,14 @@ func (e *Evaluation) write(ctx context.Context, s *EvaluateSpec, o Options) erro
 			}
 		}
 	}
-	// The data of the plots have a writer of their own; it comes last but for the others' new names.
-	if err := writeRecord(ctx, filepath.Join(s.Out, plotsFile), plotTable{e}, o, e.Input); err != nil {
+	plots, err := create(plotsFile)
+	if err != nil {
 		return err
 	}
-	return atomicfile.Commit(files...)
+	if err := writeRecordTo(ctx, files.Held(plots), plotTable{e}, o); err != nil {
+		return err
+	}
+	return files.Commit(written...)
 }
 
 // mostDrawn is the largest number of sampling fractions of which each has figures of its own.

@@ -110,7 +110,7 @@ func TestHardLinksAreOneInput(t *testing.T) {
 // footerOf is the summary in a Parquet file's metadata.
 func footerOf(t *testing.T, path string) string {
 	t.Helper()
-	s, err := parquetfile.NewSource(t.Context(), []string{path}, parquetfile.Options{})
+	s, err := parquetfile.Open(t.Context(), []string{path}, parquetfile.Options{})
 	require.NoError(t, err)
 	defer s.Close()
 	return s.KeyValue(0, schemas.MetadataKey)

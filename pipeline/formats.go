@@ -9,6 +9,7 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/arrowfile"
 	"microrisk/operators/csvfile"
+	"microrisk/operators/files"
 	"microrisk/operators/parquetfile"
 	"microrisk/schemas"
 )
@@ -59,15 +60,15 @@ func openFiles(ctx context.Context, s schemas.Source, in *inputs, o Options) (so
 		// A stream is read twice; what does not fit in a part of the memory is kept in a file meanwhile.
 		return arrowfile.NewStreamSource(ctx, interruptible{ctx, o.Stdin}, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir, Most: o.batchMemory()})
 	case in.kind == parquetKind:
-		return parquetfile.NewSource(ctx, in.paths, parquetfile.Options{Logger: o.Logger, Memory: o.Memory})
+		return parquetfile.Open(ctx, in.paths, parquetfile.Options{Logger: o.Logger, Memory: o.Memory})
 	case in.kind == arrowKind:
-		return arrowfile.NewSource(ctx, in.paths, arrowfile.Options{Memory: o.batchMemory()})
+		return arrowfile.Open(ctx, in.paths, arrowfile.Options{Memory: o.batchMemory()})
 	case in.kind == csvKind:
 		options := csvfile.Options{Types: s.Types}
 		for _, r := range s.Delimiter {
 			options.Delimiter = r
 		}
-		return csvfile.NewSource(ctx, in.paths, options)
+		return csvfile.Open(ctx, in.paths, options)
 	}
 	return nil, fmt.Errorf("there is no reader for %q", in.kind)
 }
@@ -75,25 +76,35 @@ func openFiles(ctx context.Context, s schemas.Source, in *inputs, o Options) (so
 // sinkTo makes what writes the outputs; nil when there are none.
 func sinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
 	inner, p := unpartitioned(src)
-	sink, err := filesTo(inner, out, s, stdout)
+	var to []files.Output
+	if !out.stdout {
+		if err := files.Distinct(inner.Inputs(), out.paths); err != nil {
+			return nil, err
+		}
+		var err error
+		if to, err = files.CreateAll(out.paths, func(i int) []string { return operators.InputsOf(inner, i, len(out.paths)) }); err != nil {
+			return nil, err
+		}
+	}
+	sink, err := filesTo(inner, out, to, s, stdout)
 	if err != nil || sink == nil || p == nil {
 		return sink, err
 	}
 	return &partitionedSink{Sink: sink, source: p, folders: out.folder}, nil
 }
 
-func filesTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
+func filesTo(src operators.Source, out *outputs, to []files.Output, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
 	switch {
 	case out.stdout:
 		return arrowfile.NewStreamSink(stdout), nil
-	case len(out.paths) == 0:
+	case len(to) == 0:
 		return nil, nil
 	case out.kind == parquetKind:
-		return parquetfile.NewSink(src, out.paths, parquetfile.SinkOptions{Compression: s.Sink.Compression, OnlyListed: choosesColumns(s)})
+		return parquetfile.NewSink(src, to, parquetfile.SinkOptions{Compression: s.Sink.Compression, OnlyListed: choosesColumns(s)})
 	case out.kind == arrowKind:
-		return arrowfile.NewSink(src, out.paths)
+		return arrowfile.NewSink(src, to)
 	case out.kind == csvKind:
-		return csvfile.NewSink(src, out.paths, csvfile.SinkOptions{OnlyListed: choosesColumns(s), Gzip: out.packed})
+		return csvfile.NewSink(src, to, csvfile.SinkOptions{OnlyListed: choosesColumns(s), Gzip: out.packed})
 	}
 	return nil, fmt.Errorf("there is no writer for %q", out.kind)
 }

@@ -12,8 +12,8 @@ import (
 	"microrisk/schemas"
 )
 
-// files makes empty files in a fresh current folder.
-func files(t *testing.T, names ...string) {
+// emptyFiles makes empty files in a fresh current folder.
+func emptyFiles(t *testing.T, names ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for _, name := range names {
@@ -55,7 +55,7 @@ func TestResolve(t *testing.T) {
 		"unknown kind":          {source: schemas.Source{Path: []string{"notes.txt"}}, want: "cannot tell the format of notes.txt by its name; endings are .parquet, .arrow and .csv, or say source: {format: ...}", spec: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files(t, tree...)
+			emptyFiles(t, tree...)
 			in, err := resolve(c.source)
 			if err != nil {
 				assert.Equal(t, c.want, err.Error())
@@ -69,7 +69,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestResolveFollowsLinks(t *testing.T) {
-	files(t, "real/a.parquet")
+	emptyFiles(t, "real/a.parquet")
 	require.NoError(t, os.Symlink("real", "link"))
 	in, err := resolve(schemas.Source{Path: []string{"link"}})
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestDestine(t *testing.T) {
 		"summary is a folder":    {source: []string{"a.parquet"}, summary: "into", want: "cannot write into: it is a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files(t, "a.parquet", "b.parquet", "other/a.parquet", "data/c.parquet", "into/x", "hive/year=2020/part=1/a.parquet", "hive/year=2020/part=2/a.parquet",
+			emptyFiles(t, "a.parquet", "b.parquet", "other/a.parquet", "data/c.parquet", "into/x", "hive/year=2020/part=1/a.parquet", "hive/year=2020/part=2/a.parquet",
 				"other/part=1/a.parquet", "other/part=2/b.parquet", "deep/part=1/a.parquet")
 			require.NoError(t, os.MkdirAll("data", 0o777))
 			require.NoError(t, os.Symlink("a.parquet", "link.parquet"))

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"microrisk/operators"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 	"microrisk/schemas"
 )
 
@@ -44,26 +44,26 @@ func modelsOut(s *schemas.Spec) []string {
 }
 
 // A modelFiles are the files of fitted models, by the prefix of the operator.
-type modelFiles map[string]*atomicfile.File
+type modelFiles map[string]files.Output
 
 func openModels(s *schemas.Spec, inputs []string) (modelFiles, error) {
-	files := modelFiles{}
+	models := modelFiles{}
 	for _, o := range s.Operators {
 		if o.MC3 == nil || o.MC3.ModelOut == "" {
 			continue
 		}
 		if err := replaceable(o.MC3.ModelOut); err != nil {
-			files.Abort()
+			models.Abort()
 			return nil, err
 		}
-		f, err := atomicfile.Create(o.MC3.ModelOut, inputs...)
+		f, err := files.Create(o.MC3.ModelOut, inputs...)
 		if err != nil {
-			files.Abort()
+			models.Abort()
 			return nil, err
 		}
-		files[o.MC3.ColumnPrefix()] = f
+		models[o.MC3.ColumnPrefix()] = f
 	}
-	return files, nil
+	return models, nil
 }
 
 // replaceable refuses to put a model in place of a file that is none.
@@ -94,8 +94,8 @@ func (m modelFiles) Abort() {
 }
 
 // write puts the fitted models into their files, complete but for their names.
-func (m modelFiles) write(r *operators.Report) ([]*atomicfile.File, error) {
-	var written []*atomicfile.File
+func (m modelFiles) write(r *operators.Report) ([]files.Output, error) {
+	var written []files.Output
 	for _, o := range r.Operators {
 		f := m[o.Name]
 		if f == nil || o.Model == nil {

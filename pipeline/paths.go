@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"microrisk/engine/scratch"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 	"microrisk/schemas"
 )
 
@@ -86,7 +86,7 @@ func checkPaths(reads []Reading, writes []string) error {
 
 // placeOf is the absolute path by which all spellings of one place are the same, links resolved as far as there is something.
 func placeOf(p string) (string, error) {
-	target, err := atomicfile.Target(p)
+	target, err := files.Target(p)
 	if err != nil {
 		return "", err
 	}
@@ -162,7 +162,7 @@ func (o Options) sweep(writes ...string) {
 		folders[0] = os.TempDir()
 	}
 	for _, p := range writes {
-		if target, err := atomicfile.Target(p); err == nil {
+		if target, err := files.Target(p); err == nil {
 			folders = append(folders, filepath.Dir(target))
 		}
 	}

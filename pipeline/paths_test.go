@@ -10,7 +10,7 @@ import (
 )
 
 func TestNothingThatIsReadIsWritten(t *testing.T) {
-	files(t, "in.csv", "spec.yaml", "secret", "other.csv", "ev/plots.parquet", "ev/roc-0.1.svg", "real/data.csv")
+	emptyFiles(t, "in.csv", "spec.yaml", "secret", "other.csv", "ev/plots.parquet", "ev/roc-0.1.svg", "real/data.csv")
 	require.NoError(t, os.Symlink("in.csv", "link.csv"))
 	require.NoError(t, os.Link("in.csv", "hard.csv"))
 	require.NoError(t, os.Symlink("real", "folder"))
@@ -48,7 +48,7 @@ func TestNothingThatIsReadIsWritten(t *testing.T) {
 }
 
 func TestFoldersAreMade(t *testing.T) {
-	files(t, "a/x")
+	emptyFiles(t, "a/x")
 	tidy, err := makeFolders([]string{"a/b/c/out.csv", "a/d/out.csv", "out.csv"})
 	require.NoError(t, err)
 	require.DirExists(t, "a/b/c")
@@ -63,7 +63,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no devices as files")
 	}
-	files(t, "small")
+	emptyFiles(t, "small")
 	text, err := ReadRegular("small", 1<<10)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(text), 1<<10)
@@ -82,7 +82,7 @@ func TestSecretsAreTheirOwners(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no modes")
 	}
-	files(t)
+	emptyFiles(t)
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false, 0o620: false} {
 		require.NoError(t, os.WriteFile("secret", []byte("0123456789abcdef"), 0o600))
 		require.NoError(t, os.Chmod("secret", mode))

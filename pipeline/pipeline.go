@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"microrisk/operators"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 	"microrisk/schemas"
 )
 
@@ -145,7 +145,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 
 	// What goes beside the outputs is written before they are completed, so that either all are put in place or none.
 	var document *schemas.Summary
-	var side []*atomicfile.File
+	var side []files.Output
 	o := j.chainOptions()
 	o.Finish = func(r *operators.Report) (map[string]string, error) {
 		if document, err = j.summarize(r); err != nil {
@@ -324,7 +324,7 @@ func (j *job) verify(ctx context.Context) error {
 
 // A summaryFile is where the summary document goes; the zero value is nowhere.
 type summaryFile struct {
-	file *atomicfile.File
+	file files.Output
 	to   io.Writer
 }
 
@@ -335,7 +335,7 @@ func (j *job) openSummary() (summaryFile, error) {
 	case "-":
 		return summaryFile{to: j.options.Stdout}, nil
 	}
-	f, err := atomicfile.Create(j.spec.Summary, j.source.Inputs()...)
+	f, err := files.Create(j.spec.Summary, j.source.Inputs()...)
 	if err != nil {
 		return summaryFile{}, err
 	}
@@ -350,7 +350,7 @@ func (s summaryFile) Abort() {
 }
 
 // writeBeside writes all files of a run but its outputs, complete on the disk but for their names.
-func (j *job) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary summaryFile, models modelFiles, tables tableFiles) ([]*atomicfile.File, error) {
+func (j *job) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary summaryFile, models modelFiles, tables tableFiles) ([]files.Output, error) {
 	side, err := tables.write(ctx, r, j.options)
 	if err != nil {
 		return nil, err
@@ -366,8 +366,8 @@ func (j *job) writeBeside(ctx context.Context, r *operators.Report, document *sc
 		side = append(side, summary.file)
 	}
 	for _, f := range side {
-		if err := f.Sync(); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", f.Path(), pathReason(err))
+		if err := files.Held(f).Commit(); err != nil {
+			return nil, err
 		}
 	}
 	return side, nil
@@ -385,8 +385,8 @@ func (s summaryFile) write(document *schemas.Summary) error {
 }
 
 // commit puts files in place; a summary for standard output follows.
-func (s summaryFile) commit(document *schemas.Summary, side ...*atomicfile.File) error {
-	if err := atomicfile.Commit(side...); err != nil || s.to == nil || s.file != nil {
+func (s summaryFile) commit(document *schemas.Summary, side ...files.Output) error {
+	if err := files.Commit(side...); err != nil || s.to == nil || s.file != nil {
 		return err
 	}
 	return s.write(document)

@@ -46,7 +46,7 @@ func main() {
 
 // generate writes a source to a Parquet file, through a chain without operators.
 func generate(ctx context.Context, s *source, out string) error {
-	sink, err := parquetfile.NewSink(s, []string{out}, parquetfile.SinkOptions{})
+	sink, err := parquetfile.Create(s, []string{out}, parquetfile.SinkOptions{})
 	if err != nil {
 		return err
 	}

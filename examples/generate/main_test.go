@@ -31,7 +31,7 @@ func TestRowsDoNotDependOnChunks(t *testing.T) {
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.parquet")
 	require.NoError(t, generate(context.Background(), newSource(newGenerator(shapes["census"], 1), 5, partRows+10), path))
-	s, err := parquetfile.NewSource(t.Context(), []string{path}, parquetfile.Options{})
+	s, err := parquetfile.Open(t.Context(), []string{path}, parquetfile.Options{})
 	require.NoError(t, err)
 	defer s.Close()
 	require.Equal(t, int64(partRows+10), s.Rows())

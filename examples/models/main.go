@@ -77,7 +77,7 @@ func (o *tableOnly) Bind(in *arrow.Schema) (*operators.Plan, error) {
 
 // count makes the contingency table of a file.
 func count(ctx context.Context, path string, key []string) (*contingency.Table, error) {
-	source, err := parquetfile.NewSource(ctx, []string{path}, parquetfile.Options{})
+	source, err := parquetfile.Open(ctx, []string{path}, parquetfile.Options{})
 	if err != nil {
 		return nil, err
 	}

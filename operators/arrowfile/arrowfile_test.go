@@ -84,7 +84,7 @@ var frequencies = []int64{2, 2, 1, 1, 2, 2}
 
 func check(t *testing.T, source operators.Source, path string) {
 	t.Helper()
-	back, err := NewSource(t.Context(), []string{path}, Options{})
+	back, err := Open(t.Context(), []string{path}, Options{})
 	require.NoError(t, err)
 	defer back.Close()
 	for _, f := range source.Schema().Fields() {
@@ -122,9 +122,9 @@ func TestFileToFile(t *testing.T) {
 	in, out := write(t, filepath.Join(dir, "in.arrow"), records(t)), filepath.Join(dir, "out.arrow")
 	var first []byte
 	for workers := 1; workers <= 3; workers++ {
-		source, err := NewSource(t.Context(), []string{in}, Options{})
+		source, err := Open(t.Context(), []string{in}, Options{})
 		require.NoError(t, err)
-		sink, err := NewSink(source, []string{out})
+		sink, err := Create(source, []string{out})
 		require.NoError(t, err)
 		chain, err := operators.NewChain(source.Schema(), suda)
 		require.NoError(t, err)
@@ -215,7 +215,7 @@ func TestBrokenInputs(t *testing.T) {
 		flipped[n] ^= 0x41
 		for _, b := range [][]byte{file[:n], flipped} {
 			require.NoError(t, os.WriteFile(broken, b, 0o600))
-			s, err := NewSource(t.Context(), []string{broken}, Options{})
+			s, err := Open(t.Context(), []string{broken}, Options{})
 			if err != nil {
 				require.Contains(t, err.Error(), "broken.arrow")
 				continue
@@ -226,18 +226,18 @@ func TestBrokenInputs(t *testing.T) {
 			s.Close()
 		}
 	}
-	_, err = NewSource(t.Context(), []string{filepath.Join(dir, "none.arrow")}, Options{})
-	require.ErrorContains(t, err, "none.arrow does not exist")
+	_, err = Open(t.Context(), []string{filepath.Join(dir, "none.arrow")}, Options{})
+	require.ErrorContains(t, err, "none.arrow: there is no such file")
 }
 
 func TestSeveralInputs(t *testing.T) {
 	dir := t.TempDir()
 	all := records(t)
 	a, b := write(t, filepath.Join(dir, "a.arrow"), all[:1]), write(t, filepath.Join(dir, "b.arrow"), all[1:])
-	source, err := NewSource(t.Context(), []string{a, b}, Options{})
+	source, err := Open(t.Context(), []string{a, b}, Options{})
 	require.NoError(t, err)
 	defer source.Close()
-	sink, err := NewSink(source, []string{filepath.Join(dir, "all.arrow")})
+	sink, err := Create(source, []string{filepath.Join(dir, "all.arrow")})
 	require.NoError(t, err)
 	require.NoError(t, run(t, source, sink, 2))
 	check(t, source, filepath.Join(dir, "all.arrow"))

@@ -46,7 +46,7 @@ func firstRows(t *testing.T, s operators.Source) ([][]string, error) {
 }
 
 func TestFilesOfOtherWriters(t *testing.T) {
-	s, err := NewSource(t.Context(), []string{"testdata/20_polars_text.arrow"}, Options{})
+	s, err := Open(t.Context(), []string{"testdata/20_polars_text.arrow"}, Options{})
 	require.NoError(t, err)
 	defer s.Close()
 	require.Equal(t, arrow.STRING, s.Schema().Field(0).Type.ID())
@@ -54,7 +54,7 @@ func TestFilesOfOtherWriters(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"n", "1"}, {"s", "2"}, {"n", "1"}, {"e", "3"}, {"null", "3"}}, rows)
 
-	broken, err := NewSource(t.Context(), []string{"testdata/32_dictionary_64GiB.arrow"}, Options{})
+	broken, err := Open(t.Context(), []string{"testdata/32_dictionary_64GiB.arrow"}, Options{})
 	require.NoError(t, err)
 	defer broken.Close()
 	_, err = firstRows(t, broken)

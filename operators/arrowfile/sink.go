@@ -2,6 +2,7 @@ package arrowfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 )
 
 // waiting is how many bytes of record batches may wait for their turn to be written.
@@ -30,7 +31,7 @@ type Sink struct {
 
 // A target is one output. A file is put in place when it is complete; a stream gets its end marker then.
 type target struct {
-	file   *atomicfile.File
+	file   files.Output
 	stream io.Writer
 	schema *arrow.Schema
 	writer interface {
@@ -39,23 +40,28 @@ type target struct {
 	}
 }
 
-// NewSink writes files: one path an input of the source, or one path for all. Several inputs go into one file only if all their
-// columns are alike.
-func NewSink(src operators.Source, outputs []string) (*Sink, error) {
+// Create is NewSink of files of this machine.
+func Create(src operators.Source, paths []string) (*Sink, error) {
+	outputs, err := files.CreateAll(paths, func(i int) []string { return operators.InputsOf(src, i, len(paths)) })
+	if err != nil {
+		return nil, err
+	}
+	return NewSink(src, outputs)
+}
+
+// NewSink writes files: one output an input of the source, or one for all. Several inputs go into one file only if all their columns are
+// alike. After an error the outputs are aborted.
+func NewSink(src operators.Source, outputs []files.Output) (*Sink, error) {
 	s := &Sink{single: len(outputs) == 1}
+	for _, f := range outputs {
+		s.targets = append(s.targets, &target{file: f})
+	}
 	if a, ok := src.(*Source); ok && s.single && len(a.files) > 1 {
 		if err := a.identical(); err != nil {
-			return nil, err
-		}
-		s.several = a
-	}
-	for i, path := range outputs {
-		f, err := atomicfile.Create(path, operators.InputsOf(src, i, len(outputs))...)
-		if err != nil {
 			s.Abort()
 			return nil, err
 		}
-		s.targets = append(s.targets, &target{file: f})
+		s.several = a
 	}
 	return s, nil
 }
@@ -118,17 +124,37 @@ func (t *target) open() error {
 		t.writer = ipc.NewWriter(t.stream, ipc.WithSchema(t.schema))
 		return nil
 	}
-	w, err := ipc.NewFileWriter(t.file, ipc.WithSchema(t.schema))
+	w, err := ipc.NewFileWriter(&position{to: t.file}, ipc.WithSchema(t.schema))
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", t.file.Path(), err)
+		return fmt.Errorf("writing %s: %w", t.file.Name(), err)
 	}
 	t.writer = w
 	return nil
 }
 
+// A position is a writer that knows how far it is, which is all of seeking that the format's writer asks for.
+type position struct {
+	to io.Writer
+	at int64
+}
+
+func (p *position) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	p.at += int64(n)
+	return n, err
+}
+
+// Seek is an io.Seeker's that goes nowhere.
+func (p *position) Seek(offset int64, whence int) (int64, error) {
+	if whence != io.SeekCurrent || offset != 0 {
+		return p.at, errors.ErrUnsupported
+	}
+	return p.at, nil
+}
+
 func (t *target) String() string {
 	if t.file != nil {
-		return t.file.Path()
+		return t.file.Name()
 	}
 	return "standard output"
 }
@@ -247,13 +273,13 @@ func (s *Sink) Commit(context.Context, map[string]string) error {
 			return fmt.Errorf("completing %s: %w", t, err)
 		}
 	}
-	var files []*atomicfile.File
+	var outputs []files.Output
 	for _, t := range s.targets {
 		if t.file != nil {
-			files = append(files, t.file)
+			outputs = append(outputs, t.file)
 		}
 	}
-	return atomicfile.Commit(files...)
+	return files.Commit(outputs...)
 }
 
 // Abort is a Sink's.

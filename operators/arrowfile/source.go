@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -16,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/operators/files"
 )
 
 // A Source reads Arrow IPC files; each record batch is a part.
@@ -38,13 +37,24 @@ func (o Options) most() int64 {
 	return max(o.Memory/2, 1<<20)
 }
 
-// NewSource opens Arrow IPC files. Columns that not all of them have, or not with the same type, are not in the schema.
-func NewSource(_ context.Context, paths []string, o Options) (*Source, error) {
+// Open is NewSource of files of this machine.
+func Open(ctx context.Context, paths []string, o Options) (*Source, error) {
+	inputs, err := files.OpenAll(paths)
+	if err != nil {
+		return nil, err
+	}
+	return NewSource(ctx, inputs, o)
+}
+
+// NewSource reads the metadata of Arrow IPC files, which it closes with itself, and after an error. Columns that not all of them have,
+// or not with the same type, are not in the schema.
+func NewSource(_ context.Context, inputs []files.Input, o Options) (*Source, error) {
 	s := &Source{}
-	for i, path := range paths {
-		f, err := open(path, i, o.most())
-		if err != nil {
+	for i, in := range inputs {
+		f := &file{path: in.Name(), input: i, f: in}
+		if err := f.begin(o.most()); err != nil {
 			s.Close()
+			files.Close(inputs[i:])
 			return nil, err
 		}
 		s.files = append(s.files, f)
@@ -147,23 +157,7 @@ type file struct {
 	input   int
 	schema  *arrow.Schema
 	content *content
-	f       *os.File
-}
-
-func open(path string, input int, memory int64) (*file, error) {
-	h, err := os.Open(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist", path)
-		}
-		return nil, fmt.Errorf("%s cannot be read: %w", path, errors.Unwrap(err))
-	}
-	f := &file{path: path, input: input, f: h}
-	if err := f.begin(memory); err != nil {
-		h.Close()
-		return nil, err
-	}
-	return f, nil
+	f       files.Input
 }
 
 // begin reads the metadata of all messages.
@@ -180,11 +174,8 @@ func (f *file) begin(memory int64) error {
 		}
 		return fmt.Errorf("%s is not an Arrow IPC file", f.path)
 	}
-	info, err := f.f.Stat()
-	if err != nil {
-		return fmt.Errorf("%s cannot be read: %w", f.path, err)
-	}
-	if f.content, err = scanFile(f.f, info.Size()); err == nil {
+	var err error
+	if f.content, err = scanFile(f.f, f.f.Size()); err == nil {
 		err = f.readSchema(memory)
 	}
 	if err != nil {

@@ -93,7 +93,7 @@ func TestEveryTypeIsRead(t *testing.T) {
 				}
 				require.NoError(t, w.Close())
 				require.NoError(t, f.Close())
-				s, err := NewSource(t.Context(), []string{path}, Options{})
+				s, err := Open(t.Context(), []string{path}, Options{})
 				require.NoError(t, err)
 				lines := strings.Split(want, "\n")
 				all := strings.Join(append(append([]string{}, lines...), lines[again:4]...), "\n")
@@ -101,7 +101,7 @@ func TestEveryTypeIsRead(t *testing.T) {
 					require.Equal(t, all, values(t, s, batch))
 				}
 				out := filepath.Join(dir, "out.arrow")
-				sink, err := NewSink(s, []string{out})
+				sink, err := Create(s, []string{out})
 				require.NoError(t, err)
 				var list []operators.Operator
 				if k.key {
@@ -112,7 +112,7 @@ func TestEveryTypeIsRead(t *testing.T) {
 				_, err = chain.Run(t.Context(), s, sink, operators.Options{Batch: 2})
 				require.NoError(t, err)
 				require.NoError(t, s.Close())
-				back, err := NewSource(t.Context(), []string{out}, Options{})
+				back, err := Open(t.Context(), []string{out}, Options{})
 				require.NoError(t, err)
 				require.Equal(t, all, values(t, back, 0))
 				require.NoError(t, back.Close())
@@ -155,13 +155,13 @@ func TestDictionariesThatChange(t *testing.T) {
 		want := "false x\nfalse y\ntrue (null)\nfalse z\nfalse x\nfalse z\nfalse x\nfalse x"
 		require.Equal(t, want, values(t, s, 2))
 		out := filepath.Join(t.TempDir(), "out.arrow")
-		sink, err := NewSink(s, []string{out})
+		sink, err := Create(s, []string{out})
 		require.NoError(t, err)
 		chain, err := operators.NewChain(s.Schema())
 		require.NoError(t, err)
 		_, err = chain.Run(t.Context(), s, sink, operators.Options{})
 		require.NoError(t, err)
-		back, err := NewSource(t.Context(), []string{out}, Options{})
+		back, err := Open(t.Context(), []string{out}, Options{})
 		require.NoError(t, err)
 		require.Equal(t, want, values(t, back, 0))
 		require.NoError(t, back.Close())
@@ -182,17 +182,17 @@ func TestFilesWithOtherDictionaries(t *testing.T) {
 		r := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: typ, Nullable: true}}, nil), []arrow.Array{a}, 3)
 		paths = append(paths, write(t, filepath.Join(dir, fmt.Sprint(i, ".arrow")), []arrow.Record{r}))
 	}
-	s, err := NewSource(t.Context(), paths, Options{})
+	s, err := Open(t.Context(), paths, Options{})
 	require.NoError(t, err)
 	defer s.Close()
 	out := filepath.Join(dir, "out.arrow")
-	sink, err := NewSink(s, []string{out})
+	sink, err := Create(s, []string{out})
 	require.NoError(t, err)
 	chain, err := operators.NewChain(s.Schema())
 	require.NoError(t, err)
 	_, err = chain.Run(t.Context(), s, sink, operators.Options{})
 	require.NoError(t, err)
-	back, err := NewSource(t.Context(), []string{out}, Options{})
+	back, err := Open(t.Context(), []string{out}, Options{})
 	require.NoError(t, err)
 	defer back.Close()
 	require.Equal(t, "false x\nfalse y\ntrue (null)\nfalse y\nfalse z\ntrue (null)", values(t, back, 0))
@@ -211,7 +211,7 @@ func TestSmallFilesThatClaimMuch(t *testing.T) {
 		require.NoError(t, w.Write(array.NewRecord(s, []arrow.Array{a}, int64(a.Len()))))
 		require.NoError(t, w.Close())
 		require.NoError(t, f.Close())
-		source, err := NewSource(t.Context(), []string{path}, Options{Memory: 16 << 20})
+		source, err := Open(t.Context(), []string{path}, Options{Memory: 16 << 20})
 		require.NoError(t, err)
 		return source
 	}
@@ -269,7 +269,7 @@ func FuzzFile(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "in.arrow")
 	f.Fuzz(func(t *testing.T, content []byte) {
 		require.NoError(t, os.WriteFile(path, content, 0o600))
-		s, err := NewSource(t.Context(), []string{path}, Options{Memory: 8 << 20})
+		s, err := Open(t.Context(), []string{path}, Options{Memory: 8 << 20})
 		if err == nil {
 			readAll(t, s)
 			require.NoError(t, s.Close())

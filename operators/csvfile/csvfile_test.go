@@ -35,19 +35,19 @@ func key(names ...string) schemas.Key {
 
 func TestTypes(t *testing.T) {
 	path := file1(t, "age,code,x,name,empty,big\n1,01,1.50,a,,1\n-20,1,2,b,,9223372036854775808\n,1,-.5e3,,,3\n")
-	s, err := NewSource(t.Context(), []string{path}, Options{})
+	s, err := Open(t.Context(), []string{path}, Options{})
 	require.NoError(t, err)
 	var types []string
 	for _, f := range s.Schema().Fields() {
 		types = append(types, f.Type.String())
 	}
 	require.Equal(t, "int64 utf8 float64 utf8 utf8 utf8", strings.Join(types, " "))
-	s, err = NewSource(t.Context(), []string{path}, Options{Types: map[string]string{"age": "string", "x": "double"}})
+	s, err = Open(t.Context(), []string{path}, Options{Types: map[string]string{"age": "string", "x": "double"}})
 	require.NoError(t, err)
 	require.Equal(t, "utf8", s.Schema().Field(0).Type.String())
-	_, err = NewSource(t.Context(), []string{path}, Options{Types: map[string]string{"Age": "string"}})
+	_, err = Open(t.Context(), []string{path}, Options{Types: map[string]string{"Age": "string"}})
 	require.ErrorContains(t, err, `there is no column "Age" to be of type string; did you mean "age"?`)
-	_, err = NewSource(t.Context(), []string{path}, Options{Types: map[string]string{"age": "integer"}})
+	_, err = Open(t.Context(), []string{path}, Options{Types: map[string]string{"age": "integer"}})
 	require.ErrorContains(t, err, `there is no type "integer": it is one of bool, date,`)
 }
 
@@ -56,7 +56,7 @@ func TestFieldsPassAsTheyAre(t *testing.T) {
 	for _, rows := range [][]schemas.Condition{nil, {{Column: "age", Values: []string{"1"}}}} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		out := filepath.Join(t.TempDir(), "out.csv")
-		s, err := NewSource(t.Context(), []string{path}, Options{Delimiter: ';'})
+		s, err := Open(t.Context(), []string{path}, Options{Delimiter: ';'})
 		require.NoError(t, err)
 		ops := []operators.Operator{operators.Suda{Key: key("age"), Shared: true, Config: schemas.Suda{MSUs: true}}}
 		if rows != nil {
@@ -64,7 +64,7 @@ func TestFieldsPassAsTheyAre(t *testing.T) {
 		}
 		chain, err := operators.NewChain(s.Schema(), ops...)
 		require.NoError(t, err)
-		sink, err := NewSink(s, []string{out}, SinkOptions{})
+		sink, err := Create(s, []string{out}, SinkOptions{})
 		require.NoError(t, err)
 		_, err = chain.Run(t.Context(), s, sink, operators.Options{Allocator: mem, Batch: 2})
 		require.NoError(t, err)
@@ -97,13 +97,13 @@ func TestBrokenInputs(t *testing.T) {
 		"a\r1\r2\r":               "end with CR alone",
 		"a;b|c\n1;2|3\n":          "may be separated by",
 	} {
-		_, err := NewSource(t.Context(), []string{file1(t, content)}, Options{})
+		_, err := Open(t.Context(), []string{file1(t, content)}, Options{})
 		require.ErrorContains(t, err, want, "%q", content)
 	}
-	_, err := NewSource(t.Context(), []string{"none.csv"}, Options{})
-	require.ErrorContains(t, err, "none.csv does not exist")
+	_, err := Open(t.Context(), []string{"none.csv"}, Options{})
+	require.ErrorContains(t, err, "none.csv: there is no such file")
 	path := file1(t, "a\n1\nx\n")
-	s, err := NewSource(t.Context(), []string{path}, Options{Types: map[string]string{"a": "int32"}})
+	s, err := Open(t.Context(), []string{path}, Options{Types: map[string]string{"a": "int32"}})
 	require.NoError(t, err)
 	chain, err := operators.NewChain(s.Schema(), operators.Suda{Key: key("a"), Shared: true})
 	require.NoError(t, err)
@@ -118,15 +118,15 @@ func TestInputsWithDifferentColumns(t *testing.T) {
 		return filepath.Join(dir, name)
 	}
 	a, b := write("a.csv", "z,k,x\n0,1,2\n"), write("b.csv", "k,y\n1,5\nu,6\n")
-	s, err := NewSource(t.Context(), []string{a, b}, Options{})
+	s, err := Open(t.Context(), []string{a, b}, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Schema().NumFields())
 	require.Equal(t, "utf8", s.Schema().Field(0).Type.String(), "1 and u are text")
 	require.ErrorContains(t, s.WhyNot("y"), "b.csv has a column \"y\"")
-	_, err = NewSink(s, []string{filepath.Join(dir, "one.csv")}, SinkOptions{})
+	_, err = Create(s, []string{filepath.Join(dir, "one.csv")}, SinkOptions{})
 	require.ErrorContains(t, err, "different headers")
 	outputs := []string{filepath.Join(dir, "a.out.csv"), filepath.Join(dir, "b.out.csv")}
-	sink, err := NewSink(s, outputs, SinkOptions{})
+	sink, err := Create(s, outputs, SinkOptions{})
 	require.NoError(t, err)
 	chain, err := operators.NewChain(s.Schema(), operators.Frequency{Key: key("k"), Shared: true})
 	require.NoError(t, err)
@@ -142,10 +142,10 @@ func TestInputsWithDifferentColumns(t *testing.T) {
 // rewritten is what a file becomes when it is written as CSV with the frequencies of a column.
 func rewritten(t *testing.T, content, column, out string) string {
 	t.Helper()
-	s, err := NewSource(t.Context(), []string{file1(t, content)}, Options{})
+	s, err := Open(t.Context(), []string{file1(t, content)}, Options{})
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), out)
-	sink, err := NewSink(s, []string{path}, SinkOptions{})
+	sink, err := Create(s, []string{path}, SinkOptions{})
 	require.NoError(t, err)
 	chain, err := operators.NewChain(s.Schema(), operators.Frequency{Key: key(column), Shared: true})
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestCompressed(t *testing.T) {
 	require.Equal(t, "a,b,sample_frequency\n1,2,1\n", string(text))
 	require.Equal(t, "a,b,sample_frequency\n1,2,1\n", rewritten(t, b.String(), "a", "out.csv"))
 	for n := 2; n < b.Len(); n++ {
-		if s, err := NewSource(t.Context(), []string{file1(t, b.String()[:n])}, Options{}); err == nil {
+		if s, err := Open(t.Context(), []string{file1(t, b.String()[:n])}, Options{}); err == nil {
 			t.Fatalf("cut off after %d bytes it is read: %v", n, s.Schema())
 		}
 	}
@@ -209,7 +209,7 @@ func TestNumbersThatDoublesCannotTell(t *testing.T) {
 		"a\n01\n":                              "utf8",
 		"a\n99999999999999999999999999.5\n1\n": "float64",
 	} {
-		s, err := NewSource(t.Context(), []string{file1(t, content)}, Options{})
+		s, err := Open(t.Context(), []string{file1(t, content)}, Options{})
 		require.NoError(t, err)
 		require.Equal(t, want, s.Schema().Field(0).Type.String(), content)
 	}
@@ -231,13 +231,13 @@ func TestOtherValuesComeBack(t *testing.T) {
 	source, err := operators.NewRecords(reader)
 	require.NoError(t, err)
 	out := filepath.Join(t.TempDir(), "out.csv")
-	sink, err := NewSink(source, []string{out}, SinkOptions{})
+	sink, err := Create(source, []string{out}, SinkOptions{})
 	require.NoError(t, err)
 	chain, err := operators.NewChain(schema)
 	require.NoError(t, err)
 	_, err = chain.Run(t.Context(), source, sink, operators.Options{})
 	require.NoError(t, err)
-	back, err := NewSource(t.Context(), []string{out}, Options{})
+	back, err := Open(t.Context(), []string{out}, Options{})
 	require.NoError(t, err)
 	parts, err := back.Parts(t.Context())
 	require.NoError(t, err)
@@ -265,13 +265,13 @@ func FuzzRead(f *testing.F) {
 		in, out, again := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out.csv"), filepath.Join(dir, "again.csv")
 		require.NoError(t, os.WriteFile(in, content, 0o600))
 		pass := func(from, to string, o Options) bool {
-			s, err := NewSource(t.Context(), []string{from}, o)
+			s, err := Open(t.Context(), []string{from}, o)
 			if err != nil {
 				return false
 			}
 			chain, err := operators.NewChain(s.Schema())
 			require.NoError(t, err)
-			sink, err := NewSink(s, []string{to}, SinkOptions{Delimiter: ','})
+			sink, err := Create(s, []string{to}, SinkOptions{Delimiter: ','})
 			require.NoError(t, err)
 			_, err = chain.Run(t.Context(), s, sink, operators.Options{})
 			require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/operators"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 )
 
 // waiting is how many bytes of lines may wait for their turn to be written.
@@ -26,7 +26,7 @@ const waiting = 64 << 20
 // in .gz is compressed.
 type Sink struct {
 	source  *Source // nil if the input is of another kind
-	files   []*atomicfile.File
+	files   []files.Output
 	writers []*bufio.Writer
 	single  bool
 	listed  bool
@@ -45,30 +45,34 @@ type SinkOptions struct {
 	OnlyListed bool // columns that not all inputs have do not pass
 }
 
-// NewSink writes to one path an input of the source, or to one path for all.
-func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, error) {
-	s := &Sink{single: len(outputs) == 1, listed: o.OnlyListed}
+// Create is NewSink of files of this machine.
+func Create(src operators.Source, paths []string, o SinkOptions) (*Sink, error) {
+	outputs, err := files.CreateAll(paths, func(i int) []string { return operators.InputsOf(src, i, len(paths)) })
+	if err != nil {
+		return nil, err
+	}
+	return NewSink(src, outputs, o)
+}
+
+// NewSink writes to one output an input of the source, or to one for all. After an error the outputs are aborted.
+func NewSink(src operators.Source, outputs []files.Output, o SinkOptions) (*Sink, error) {
+	s := &Sink{files: outputs, single: len(outputs) == 1, listed: o.OnlyListed}
 	if c, ok := src.(*Source); ok {
 		s.source = c
 		if s.single && len(c.files) > 1 && len(c.whyNot) > 0 {
 			for _, f := range c.files[1:] {
 				if !slices.Equal(f.header, c.files[0].header) {
+					s.Abort()
 					return nil, fmt.Errorf("%s and %s have different headers: write one output an input (name a folder), not one file", c.files[0].path, f.path)
 				}
 			}
 		}
 	}
-	for i, path := range outputs {
-		f, err := atomicfile.Create(path, operators.InputsOf(src, i, len(outputs))...)
-		if err != nil {
-			s.Abort()
-			return nil, err
-		}
-		s.files = append(s.files, f)
+	for i, f := range outputs {
 		s.commas = append(s.commas, s.commaOf(i, o.Delimiter))
 		var to io.Writer = f
 		var packed *gzip.Writer
-		if o.Gzip || strings.HasSuffix(strings.ToLower(path), ".gz") {
+		if o.Gzip || strings.HasSuffix(strings.ToLower(f.Name()), ".gz") {
 			packed = gzip.NewWriter(f)
 			to = packed
 		}
@@ -118,7 +122,7 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 			header = appendField(header, o.Field.Name, false, len(header) == 0 && beginsOtherwise(o.Field.Name), s.commas[i])
 		}
 		if _, err := s.writers[i].Write(append(header, '\n')); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
+			return nil, fmt.Errorf("writing %s: %w", s.files[i].Name(), err)
 		}
 	}
 	return reads, nil
@@ -150,7 +154,7 @@ func (s *Sink) write(part int, item any) error {
 		at = s.parts[part].Input()
 	}
 	if _, err := s.writers[at].Write(item.([]byte)); err != nil {
-		return fmt.Errorf("writing %s: %w", s.files[at].Path(), err)
+		return fmt.Errorf("writing %s: %w", s.files[at].Name(), err)
 	}
 	return nil
 }
@@ -164,7 +168,7 @@ func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
 	if s.source == nil {
 		return p, nil
 	}
-	f := &file{path: s.source.files[s.parts[i].Input()].path}
+	f := s.source.files[s.parts[i].Input()].again()
 	p.file = f
 	var err error
 	if p.lines, err = f.open(s.source.o); err != nil {
@@ -265,10 +269,10 @@ func (s *Sink) Commit(context.Context, map[string]string) error {
 			err = errors.Join(err, s.packed[i].Close())
 		}
 		if err != nil {
-			return fmt.Errorf("writing %s: %w", s.files[i].Path(), err)
+			return fmt.Errorf("writing %s: %w", s.files[i].Name(), err)
 		}
 	}
-	return atomicfile.Commit(s.files...)
+	return files.Commit(s.files...)
 }
 
 // Abort is a Sink's.

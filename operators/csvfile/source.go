@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/operators/files"
 	"microrisk/schemas"
 )
 
@@ -35,6 +36,7 @@ type Source struct {
 
 type file struct {
 	path   string
+	file   files.Input
 	input  int
 	header []string
 	rows   int64
@@ -43,15 +45,36 @@ type file struct {
 	guesses   []*guess // of its columns
 }
 
-// NewSource reads the files once, to count their rows and infer the types of their columns.
-func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) {
-	if len(paths) == 0 {
+// Open is NewSource of files of this machine.
+func Open(ctx context.Context, paths []string, o Options) (*Source, error) {
+	inputs, err := files.OpenAll(paths)
+	if err != nil {
+		return nil, err
+	}
+	return NewSource(ctx, inputs, o)
+}
+
+// again is the file for one more reading.
+func (f *file) again() *file { return &file{path: f.path, file: f.file} }
+
+// NewSource reads the inputs once, to count their rows and infer the types of their columns. It closes them with itself, and after an
+// error.
+func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, error) {
+	s, err := newSource(ctx, inputs, o)
+	if err != nil {
+		files.Close(inputs)
+	}
+	return s, err
+}
+
+func newSource(ctx context.Context, inputs []files.Input, o Options) (*Source, error) {
+	if len(inputs) == 0 {
 		return nil, errors.New("no CSV files were given")
 	}
 	s := &Source{o: o, whyNot: map[string]error{}}
 	guesses := map[string]*guess{} // by column, over all files
-	for i, path := range paths {
-		f := &file{path: path, input: i}
+	for i, in := range inputs {
+		f := &file{path: in.Name(), file: in, input: i}
 		err := f.scan(o, func(l *lines) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -135,8 +158,14 @@ func (s *Source) Inputs() []string {
 	return paths
 }
 
-// Close has nothing to close.
-func (s *Source) Close() error { return nil }
+// Close closes the inputs.
+func (s *Source) Close() error {
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.file.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Parts is a Source's.
 func (s *Source) Parts(context.Context) ([]operators.Part, error) {
@@ -198,7 +227,7 @@ func (p *part) Rows() int64     { return p.file.rows }
 
 // Read is a Part's.
 func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
-	f := &file{path: p.file.path}
+	f := p.file.again()
 	r, err := f.open(p.source.o)
 	if err != nil {
 		return nil, err

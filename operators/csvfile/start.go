@@ -4,11 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,28 +14,20 @@ import (
 // An opened is a file that is being read; its header has been read and checked.
 type opened struct {
 	*lines
-	file *os.File
 	gzip *gzip.Reader // nil if it is not compressed
 }
 
-// Close closes the file.
+// Close ends the reading; the input stays open.
 func (o *opened) Close() error {
 	if o.gzip != nil {
-		o.gzip.Close()
+		return o.gzip.Close()
 	}
-	return o.file.Close()
+	return nil
 }
 
 // open starts to read a file.
 func (f *file) open(o Options) (*opened, error) {
-	h, err := os.Open(f.path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist", f.path)
-		}
-		return nil, fmt.Errorf("%s cannot be read: %w", f.path, errors.Unwrap(err))
-	}
-	r := &opened{file: h}
+	r := &opened{}
 	if err := f.start(r, o); err != nil {
 		r.Close()
 		return nil, err
@@ -47,7 +36,7 @@ func (f *file) open(o Options) (*opened, error) {
 }
 
 func (f *file) start(r *opened, o Options) error {
-	in := bufio.NewReaderSize(r.file, 1<<20)
+	in := bufio.NewReaderSize(io.NewSectionReader(f.file, 0, f.file.Size()), 1<<20)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {

@@ -86,7 +86,7 @@ func BenchmarkSplice(b *testing.B) {
 			ctx := context.Background()
 			parts, _ := s.Parts(ctx)
 			for b.Loop() {
-				sink, err := NewSink(s, []string{filepath.Join(b.TempDir(), "out.parquet")}, SinkOptions{})
+				sink, err := Create(s, []string{filepath.Join(b.TempDir(), "out.parquet")}, SinkOptions{})
 				require.NoError(b, err)
 				var out []operators.Output
 				for _, f := range s.Schema().Fields() {

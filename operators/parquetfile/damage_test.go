@@ -41,15 +41,15 @@ func TestWhatIsNotParquetIsSaid(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, "x.parquet", c.bytes)
-			_, err := NewSource(context.Background(), []string{path}, Options{})
+			_, err := Open(context.Background(), []string{path}, Options{})
 			require.ErrorContains(t, err, c.says)
 			require.ErrorContains(t, err, path)
 			require.NotContains(t, err.Error(), "\n")
 		})
 	}
-	_, err := NewSource(context.Background(), []string{filepath.Join(t.TempDir(), "none.parquet")}, Options{})
+	_, err := Open(context.Background(), []string{filepath.Join(t.TempDir(), "none.parquet")}, Options{})
 	require.ErrorContains(t, err, "no such file")
-	_, err = NewSource(context.Background(), []string{t.TempDir()}, Options{})
+	_, err = Open(context.Background(), []string{t.TempDir()}, Options{})
 	require.ErrorContains(t, err, "it is a folder")
 }
 
@@ -85,7 +85,7 @@ func damaged(t *testing.T, path string, b []byte) (text string, err error) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, b, 0o666))
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	s, err := NewSource(context.Background(), []string{path}, Options{})
+	s, err := Open(context.Background(), []string{path}, Options{})
 	if err == nil {
 		err = s.Verify(context.Background(), 1, nil)
 		if text2, err2 := readAll(s, mem); err == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"unicode/utf8"
 )
 
@@ -327,28 +326,4 @@ func reason(err error) error {
 		return path.Err
 	}
 	return err
-}
-
-// openFile opens a file for reading, with errors that say what is there instead.
-func openFile(path string) (*os.File, int64, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, errors.New("there is no such file")
-	}
-	if err != nil {
-		return nil, 0, reason(err)
-	}
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		err = reason(err)
-	case info.IsDir():
-		err = errors.New("it is a folder: name the Parquet files in it")
-	case !info.Mode().IsRegular():
-		err = errors.New("it is not a regular file")
-	default:
-		return file, info.Size(), nil
-	}
-	file.Close()
-	return nil, 0, err
 }

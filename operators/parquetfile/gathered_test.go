@@ -80,7 +80,7 @@ func TestRowsOfAnotherSourceAreGatheredAndSplit(t *testing.T) {
 func TestCodedColumnsAreWrittenAsTheirValues(t *testing.T) {
 	s := recordsOf(t, 10)
 	out := filepath.Join(t.TempDir(), "out.parquet")
-	sink, err := NewSink(s, []string{out}, SinkOptions{})
+	sink, err := Create(s, []string{out}, SinkOptions{})
 	require.NoError(t, err)
 	defer sink.Abort()
 	parts, err := s.Parts(t.Context())

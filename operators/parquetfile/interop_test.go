@@ -29,7 +29,7 @@ func sharedFiles(t testing.TB, pattern string) []string {
 
 func openSource(t testing.TB, paths ...string) *Source {
 	t.Helper()
-	s, err := NewSource(context.Background(), paths, Options{})
+	s, err := Open(context.Background(), paths, Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

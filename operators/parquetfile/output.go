@@ -6,18 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"syscall"
 
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 )
 
 // An output is a file that is being written: row groups first, then their page indexes, then the footer.
 type output struct {
 	path    string
-	from    []string // files that its rows come from
-	file    *atomicfile.File
+	file    files.Output
 	at      int64 // end of what is written
 	sink    *Sink
 	inputs  []*file // whose rows go into it, nil for other sources
@@ -30,7 +28,7 @@ type output struct {
 	rows    int64
 }
 
-// begin creates the file.
+// begin writes what a file begins with.
 func (s *Sink) begin(i int, o *output, shape *encoded) error {
 	o.sink, o.shape = s, shape.footer
 	if s.source != nil {
@@ -48,9 +46,8 @@ func (s *Sink) begin(i int, o *output, shape *encoded) error {
 		}
 	}
 	o.indexed = o.allIndexed()
-	var err error
-	if o.file, err = createOutput(o.path, o.from); err != nil {
-		return err
+	if _, err := io.WriteString(o.file, magic); err != nil {
+		return o.failed(err)
 	}
 	o.at = int64(len(magic))
 	return nil
@@ -244,12 +241,10 @@ func (o *output) move(moves []chunkMove) error {
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &moves[a], &moves[b]
 		if x.source != y.source {
-			_, xIsFile := x.source.(*os.File)
-			_, yIsFile := y.source.(*os.File)
 			switch {
-			case xIsFile && !yIsFile:
+			case x.place != nil && y.place == nil:
 				return -1
-			case yIsFile && !xIsFile:
+			case y.place != nil && x.place == nil:
 				return 1
 			}
 			return 0
@@ -362,19 +357,22 @@ func (o *output) finish(metadata map[string]string) error {
 	if _, err = o.file.Write(b); err != nil {
 		return err
 	}
-	return o.readBack(f.start + int64(len(b)))
+	if written, ok := o.file.(io.ReaderAt); ok {
+		return o.readBack(written, f.start+int64(len(b)))
+	}
+	return nil
 }
 
 // readBack opens what was written as a reader would, before it takes its place.
-func (o *output) readBack(size int64) error {
-	f, err := readFooter(o.file, size, maxPageBytes)
+func (o *output) readBack(written io.ReaderAt, size int64) error {
+	f, err := readFooter(written, size, maxPageBytes)
 	if err != nil {
 		return fmt.Errorf("what was written cannot be read: %w", err)
 	}
 	if n := f.top.integer(footerRows, -1); n != o.rows {
 		return fmt.Errorf("what was written has %d of %d rows", n, o.rows)
 	}
-	w := &headerBytes{r: o.file}
+	w := &headerBytes{r: written}
 	for g := range f.groups {
 		group, err := f.group(g)
 		if err != nil {

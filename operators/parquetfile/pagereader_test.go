@@ -288,11 +288,11 @@ func TestPagesBeyondMemory(t *testing.T) {
 	f := forgery{physical: physicalInt32, rows: n, values: n, pages: []forgedPage{
 		{kind: pageDictionary, values: 2, body: []byte{1, 0, 0, 0, 2, 0, 0, 0}}, {kind: pageData, encoding: encodingDictionary, values: n, body: runs}}}
 	path := writeFile(t, "x.parquet", f.bytes())
-	s, err := NewSource(t.Context(), []string{path}, Options{Memory: 1 << 26})
+	s, err := Open(t.Context(), []string{path}, Options{Memory: 1 << 26})
 	require.NoError(t, err)
 	defer s.Close()
 	require.ErrorContains(t, s.Verify(t.Context(), 1, nil), `row group 0, column "x": a page takes 128 MB to decode, --memory leaves 64 MB for one`)
-	s, err = NewSource(t.Context(), []string{path}, Options{Memory: 1 << 30})
+	s, err = Open(t.Context(), []string{path}, Options{Memory: 1 << 30})
 	require.NoError(t, err)
 	defer s.Close()
 	require.NoError(t, s.Verify(t.Context(), 1, nil))
@@ -312,7 +312,7 @@ func TestPrefixesBeyondMemory(t *testing.T) {
 	body = append(body, strings.Repeat("y", 1<<16)...)
 	n := int64(len(lengths))
 	f := forgery{physical: physicalBytes, rows: n, values: n, pages: []forgedPage{{kind: pageData, encoding: encodingDeltaBytes, values: n, body: body}}}
-	s, err := NewSource(t.Context(), []string{writeFile(t, "x.parquet", f.bytes())}, Options{Memory: 1 << 28})
+	s, err := Open(t.Context(), []string{writeFile(t, "x.parquet", f.bytes())}, Options{Memory: 1 << 28})
 	require.NoError(t, err)
 	defer s.Close()
 	_, err = readAll(s, memory.NewGoAllocator())

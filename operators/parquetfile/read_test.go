@@ -67,7 +67,7 @@ func TestEveryCodecVersionAndEncodingGivesTheSameValues(t *testing.T) {
 func TestRowGroupsWithCodecsOfTheirOwn(t *testing.T) {
 	a := openSource(t, writeFile(t, "a.parquet", madeFile{rows: 300, codec: &parquet.Snappy}.bytes(t)))
 	b := openSource(t, writeFile(t, "b.parquet", madeFile{rows: 300, codec: &parquet.Zstd}.bytes(t)))
-	both, err := NewSource(context.Background(), append(a.Inputs(), b.Inputs()...), Options{})
+	both, err := Open(context.Background(), append(a.Inputs(), b.Inputs()...), Options{})
 	require.NoError(t, err)
 	defer both.Close()
 	out := t.TempDir() + "/both.parquet"
@@ -149,7 +149,7 @@ func TestUnificationOfInputs(t *testing.T) {
 	require.EqualValues(t, 0, s.parts[1].FirstRow())
 	require.Equal(t, 1, s.parts[1].Input())
 	require.Equal(t, b+", row group 0", s.parts[1].String())
-	_, err := NewSink(s, []string{t.TempDir() + "/x.parquet"}, SinkOptions{})
+	_, err := Create(s, []string{t.TempDir() + "/x.parquet"}, SinkOptions{})
 	require.ErrorContains(t, err, "one output needs files of the same schema: column")
 }
 

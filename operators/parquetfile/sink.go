@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 
 	"microrisk/operators"
-	"microrisk/operators/atomicfile"
+	"microrisk/operators/files"
 )
 
 // SinkOptions of a Sink. The zero value is ready to use.
@@ -55,10 +53,31 @@ type Sink struct {
 
 var _ operators.Sink = (*Sink)(nil)
 
-// NewSink prepares to write the rows of a source to the paths: one for each input, or one for all. The rows of several
-// Parquet files can only go to one if their schemas are the same. An output that is an input is an error; nothing is
-// written before Begin.
-func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, error) {
+// Create is NewSink of files of this machine. An output that is an input is an error.
+func Create(src operators.Source, paths []string, o SinkOptions) (*Sink, error) {
+	if err := files.Distinct(operators.InputsOf(src, 0, 1), paths); err != nil {
+		return nil, err
+	}
+	outputs, err := files.CreateAll(paths, func(i int) []string { return operators.InputsOf(src, i, len(paths)) })
+	if err != nil {
+		return nil, err
+	}
+	return NewSink(src, outputs, o)
+}
+
+// NewSink prepares to write the rows of a source to the outputs: one for each input, or one for all. The rows of several Parquet files
+// can only go to one if their schemas are the same. After an error the outputs are aborted.
+func NewSink(src operators.Source, outputs []files.Output, o SinkOptions) (*Sink, error) {
+	s, err := newSink(src, outputs, o)
+	if err != nil {
+		for _, o := range outputs {
+			o.Abort()
+		}
+	}
+	return s, err
+}
+
+func newSink(src operators.Source, outputs []files.Output, o SinkOptions) (*Sink, error) {
 	s := &Sink{options: o, waiting: map[int]*made{}}
 	s.changed = sync.NewCond(&s.mu)
 	switch o.Compression {
@@ -73,64 +92,22 @@ func NewSink(src operators.Source, outputs []string, o SinkOptions) (*Sink, erro
 	default:
 		return nil, fmt.Errorf("compression %q is not known: take zstd, snappy, gzip or none", o.Compression)
 	}
-	var inputs []string
-	if named, ok := src.(interface{ Inputs() []string }); ok {
-		inputs = named.Inputs()
-	}
 	s.source, _ = src.(*Source)
 	if len(outputs) == 0 {
 		return nil, errors.New("no output file is given")
 	}
-	if s.source != nil && len(outputs) != 1 && len(outputs) != len(inputs) {
-		return nil, fmt.Errorf("%d outputs for %d inputs: give one, or one for each", len(outputs), len(inputs))
-	}
-	if err := distinctFiles(inputs, outputs); err != nil {
-		return nil, err
+	if s.source != nil && len(outputs) != 1 && len(outputs) != len(s.source.files) {
+		return nil, fmt.Errorf("%d outputs for %d inputs: give one, or one for each", len(outputs), len(s.source.files))
 	}
 	if s.source != nil && len(outputs) == 1 {
 		if err := s.source.sameSchemas(); err != nil {
 			return nil, err
 		}
 	}
-	for i, path := range outputs {
-		s.outputs = append(s.outputs, &output{path: path, from: operators.InputsOf(src, i, len(outputs))})
+	for _, f := range outputs {
+		s.outputs = append(s.outputs, &output{path: f.Name(), file: f})
 	}
 	return s, nil
-}
-
-// distinctFiles refuses outputs that are inputs, by whatever name, or the same twice.
-func distinctFiles(inputs, outputs []string) error {
-	for i, out := range outputs {
-		for _, in := range inputs {
-			if sameFile(in, out) {
-				return fmt.Errorf("the output %s is the input %s: give another path", out, in)
-			}
-		}
-		for _, other := range outputs[:i] {
-			if sameFile(other, out) {
-				return fmt.Errorf("two outputs go to %s", out)
-			}
-		}
-	}
-	return nil
-}
-
-func sameFile(a, b string) bool {
-	if x, err := os.Stat(a); err == nil {
-		if y, err := os.Stat(b); err == nil {
-			return os.SameFile(x, y)
-		}
-	}
-	return realPath(a) == realPath(b)
-}
-
-// realPath is the path with the links of its folder resolved.
-func realPath(path string) string {
-	path, _ = filepath.Abs(path)
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
 }
 
 // Begin asks for no column when the input's chunks are copied, and for all columns of the output otherwise. Types that are
@@ -272,15 +249,11 @@ func (s *Sink) Commit(ctx context.Context, metadata map[string]string) error {
 		}
 	}
 	s.ended = true
-	for i, o := range s.outputs {
-		if err := o.file.Commit(); err != nil {
-			for _, other := range s.outputs[i:] {
-				other.file.Abort()
-			}
-			return err
-		}
+	var outputs []files.Output
+	for _, o := range s.outputs {
+		outputs = append(outputs, o.file)
 	}
-	return nil
+	return files.Commit(outputs...)
 }
 
 // Abort removes what was written. After Commit it does nothing.
@@ -302,21 +275,7 @@ func (s *Sink) Abort() {
 		u.mu.Unlock()
 	}
 	for _, o := range s.outputs {
-		if o.file != nil {
-			o.file.Abort()
-		}
+		o.file.Abort()
 	}
 	s.changed.Broadcast()
-}
-
-func createOutput(path string, inputs []string) (*atomicfile.File, error) {
-	f, err := atomicfile.Create(path, inputs...)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.WriteString(magic); err != nil {
-		f.Abort()
-		return nil, fmt.Errorf("writing %s: %w", path, reason(err))
-	}
-	return f, nil
 }

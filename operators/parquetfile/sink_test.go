@@ -84,7 +84,7 @@ func tryAnnotate(t testing.TB, src operators.Source, outputs []string, c writeCa
 	ctx := context.Background()
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)
-	sink, err := NewSink(src, outputs, c.options)
+	sink, err := Create(src, outputs, c.options)
 	if err != nil {
 		return err
 	}
@@ -408,7 +408,7 @@ func TestMetadataAndOrderAreKept(t *testing.T) {
 func TestNewColumnsMayTakeThePlaceOfOld(t *testing.T) {
 	s := openSource(t, writeFile(t, "in.parquet", madeFile{rows: 50, codec: &parquet.Zstd}.bytes(t)))
 	out := filepath.Join(t.TempDir(), "out.parquet")
-	sink, err := NewSink(s, []string{out}, SinkOptions{})
+	sink, err := Create(s, []string{out}, SinkOptions{})
 	require.NoError(t, err)
 	parts, _ := s.Parts(context.Background())
 	list := []operators.Output{
@@ -451,20 +451,20 @@ func TestOutputsThatAreInputsAreRefused(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, filepath.Join(dir, "folder")))
 	s := openSource(t, path)
 	for _, name := range []string{"in.parquet", "link.parquet", "hard.parquet", "folder/in.parquet", "../" + filepath.Base(dir) + "/in.parquet"} {
-		_, err := NewSink(s, []string{dir + "/" + name}, SinkOptions{})
+		_, err := Create(s, []string{dir + "/" + name}, SinkOptions{})
 		require.ErrorContains(t, err, "is the input", name)
 	}
 	two := openSource(t, path, writeFile(t, "b.parquet", madeFile{rows: 10, codec: &parquet.Zstd}.bytes(t)))
-	_, err := NewSink(two, []string{dir + "/x", dir + "/folder/x"}, SinkOptions{})
+	_, err := Create(two, []string{dir + "/x", dir + "/folder/x"}, SinkOptions{})
 	require.ErrorContains(t, err, "two outputs")
-	_, err = NewSink(s, []string{dir + "/x"}, SinkOptions{Compression: "rar"})
+	_, err = Create(s, []string{dir + "/x"}, SinkOptions{Compression: "rar"})
 	require.ErrorContains(t, err, "rar")
 }
 
 func TestAbortLeavesNothing(t *testing.T) {
 	s := openSource(t, writeFile(t, "in.parquet", madeFile{rows: 10, codec: &parquet.Zstd}.bytes(t)))
 	dir := t.TempDir()
-	sink, err := NewSink(s, []string{filepath.Join(dir, "out.parquet")}, SinkOptions{})
+	sink, err := Create(s, []string{filepath.Join(dir, "out.parquet")}, SinkOptions{})
 	require.NoError(t, err)
 	parts, _ := s.Parts(context.Background())
 	_, err = sink.Begin(context.Background(), parts, nil)

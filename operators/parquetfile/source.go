@@ -8,8 +8,10 @@
 // A [Sink] for the rows of a Source copies the column chunks of its files byte for byte, adds chunks of the new columns and
 // writes a new footer, so that nothing that passes through can change. For rows of other sources it encodes all columns.
 //
-//	source, err := parquetfile.NewSource(ctx, []string{"census.parquet"}, parquetfile.Options{})
-//	sink, err := parquetfile.NewSink(source, []string{"risk.parquet"}, parquetfile.SinkOptions{})
+//	source, err := parquetfile.Open(ctx, []string{"census.parquet"}, parquetfile.Options{})
+//	sink, err := parquetfile.Create(source, []string{"risk.parquet"}, parquetfile.SinkOptions{})
+//
+// NewSource and NewSink take inputs and outputs that are no files of this machine (package files).
 package parquetfile
 
 import (
@@ -18,13 +20,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/operators"
+	"microrisk/operators/files"
 )
 
 // Options of a Source. The zero value is ready to use.
@@ -49,7 +51,7 @@ var _ operators.Source = (*Source)(nil)
 // A file is an open input.
 type file struct {
 	path    string
-	file    *os.File
+	file    files.Input
 	size    int64
 	footer  *footer
 	columns []column
@@ -57,26 +59,38 @@ type file struct {
 	groups  []*part        // those with rows
 }
 
-// NewSource opens the files and checks their footers; of the data, only INT96 columns are looked through. Errors name the file and say what it is instead.
-func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) {
-	if len(paths) == 0 {
+// Open is NewSource of files of this machine.
+func Open(ctx context.Context, paths []string, o Options) (*Source, error) {
+	inputs, err := files.OpenAll(paths)
+	if err != nil {
+		return nil, err
+	}
+	return NewSource(ctx, inputs, o)
+}
+
+// NewSource checks the footers of the inputs, which it closes with itself, and after an error; of the data, only INT96 columns are looked
+// through. Errors name the input and say what it is instead.
+func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, error) {
+	if len(inputs) == 0 {
 		return nil, errors.New("no Parquet file is given")
 	}
 	s := &Source{logger: o.Logger, memory: o.Memory}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	for _, path := range paths {
-		if err := ctx.Err(); err != nil {
-			s.Close()
-			return nil, err
+	for i, in := range inputs {
+		err := ctx.Err()
+		if err == nil {
+			var f *file
+			if f, err = s.open(in, i); err == nil {
+				s.files = append(s.files, f)
+				continue
+			}
+			err = fmt.Errorf("cannot read %s: %w", in.Name(), err)
 		}
-		f, err := s.open(path, len(s.files))
-		if err != nil {
-			s.Close()
-			return nil, fmt.Errorf("cannot read %s: %w", path, err)
-		}
-		s.files = append(s.files, f)
+		s.Close()
+		files.Close(inputs[i:])
+		return nil, err
 	}
 	if err := s.settleInt96(ctx); err != nil {
 		s.Close()
@@ -86,21 +100,15 @@ func NewSource(ctx context.Context, paths []string, o Options) (*Source, error) 
 	return s, nil
 }
 
-func (s *Source) open(path string, input int) (*file, error) {
-	handle, size, err := openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	f := &file{path: path, file: handle, size: size, byName: map[string]int{}}
+func (s *Source) open(in files.Input, input int) (*file, error) {
+	f := &file{path: in.Name(), file: in, size: in.Size(), byName: map[string]int{}}
 	if err := guard(func() error { return f.load(s.pageLimit(1)) }); err != nil {
-		handle.Close()
 		return nil, err
 	}
 	var row int64
 	for g := range f.footer.groups {
 		group, err := f.footer.group(g)
 		if err != nil {
-			handle.Close()
 			return nil, err
 		}
 		n := group.integer(groupRows, 0)

@@ -44,7 +44,7 @@ func manyKeys(t *testing.T, path string, parts int) {
 	require.NoError(t, err)
 	source, err := operators.NewRecords(reader)
 	require.NoError(t, err)
-	sink, err := parquetfile.NewSink(source, []string{path}, parquetfile.SinkOptions{})
+	sink, err := parquetfile.Create(source, []string{path}, parquetfile.SinkOptions{})
 	require.NoError(t, err)
 	chain, err := operators.NewChain(schema)
 	require.NoError(t, err)

@@ -1,6 +1,4 @@
-// Package atomicfile writes files that appear whole or not at all: each is written without a name, or under a hidden one, beside its
-// place, and takes its place when it is complete. Until then only this user can read it.
-package atomicfile
+package files
 
 import (
 	"errors"
@@ -12,37 +10,32 @@ import (
 	"microrisk/engine/scratch"
 )
 
-// A File is being written.
-type File struct {
-	*os.File
+// A Local is a file of this machine that is being written, beside its place, without a name where the system has such files: it appears
+// whole or not at all. Until then only this user can read it.
+type Local struct {
+	file   *os.File
 	path   string // as it was asked for
 	target string // with links followed
 	temp   string // "" while the file has no name
 	mode   fs.FileMode
+	whole  bool // complete, but for its place
 	done   bool
 }
 
 // Create starts a file that will be at path; if that is a link, where the link leads. The folder must exist; a folder at path is an
 // error. The file will have the mode of the one that it replaces; a new one can be read by no more than those who can read all of
 // the inputs, files that its contents come from.
-func Create(path string, inputs ...string) (*File, error) { return create(path, inputs, scratch.Open) }
-
-// CreateNamed is Create for a file that others put another in the place of, by its Name, before it is committed.
-func CreateNamed(path string, inputs ...string) (*File, error) {
-	return create(path, inputs, scratch.Named)
-}
-
-func create(path string, inputs []string, open func(folder string) (*os.File, string, error)) (*File, error) {
+func Create(path string, inputs ...string) (*Local, error) {
 	target, err := Target(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
 	}
-	f := &File{path: path, target: target}
+	f := &Local{path: path, target: target}
 	dir := filepath.Dir(target)
 	if f.mode, err = modeOf(target, inputs); err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", path, placeReason(err, dir))
 	}
-	if f.File, f.temp, err = open(dir); err != nil {
+	if f.file, f.temp, err = scratch.Open(dir); err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", path, placeReason(err, dir))
 	}
 	return f, nil
@@ -100,74 +93,70 @@ func placeReason(err error, dir string) error {
 	return reason(err)
 }
 
-// Write is an os.File's; its errors do not have the temporary name.
-func (f *File) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
+// Write is an Output's; its errors do not have the temporary name.
+func (f *Local) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
 	if err != nil {
 		err = reason(err)
 	}
 	return n, err
 }
 
-// Path is where the file will be.
-func (f *File) Path() string { return f.path }
+// ReadAt reads what was written.
+func (f *Local) ReadAt(p []byte, at int64) (int, error) { return f.file.ReadAt(p, at) }
 
-// Commit completes the files and puts them in place; the first takes its place only when all are complete. After an error all
-// that are not in place are removed.
-func Commit(files ...*File) error {
-	for _, f := range files {
-		if f.done {
-			continue
-		}
-		if err := errors.Join(f.Sync(), f.name(), f.Close()); err != nil {
-			abort(files)
-			return fmt.Errorf("completing %s: %w", f.path, reason(err))
-		}
+// Name is where the file will be, as it was asked for.
+func (f *Local) Name() string { return f.path }
+
+// Complete is a Completer's.
+func (f *Local) Complete() error {
+	if f.whole || f.done {
+		return nil
 	}
-	for _, f := range files {
-		if f.done {
-			continue
-		}
-		// Where modes cannot be changed the file stays this user's.
-		_ = os.Chmod(f.temp, f.mode)
-		if err := os.Rename(f.temp, f.target); err != nil {
-			abort(files)
-			return fmt.Errorf("putting %s in place: %w", f.path, reason(err))
-		}
-		f.done = true
+	if err := errors.Join(f.file.Sync(), f.name(), f.file.Close()); err != nil {
+		return fmt.Errorf("completing %s: %w", f.path, reason(err))
 	}
+	f.whole = true
+	return nil
+}
+
+// Commit completes the file and puts it in place.
+func (f *Local) Commit() error {
+	if f.done {
+		return nil
+	}
+	if err := f.Complete(); err != nil {
+		return err
+	}
+	// Where modes cannot be changed the file stays this user's.
+	_ = os.Chmod(f.temp, f.mode)
+	if err := os.Rename(f.temp, f.target); err != nil {
+		return fmt.Errorf("putting %s in place: %w", f.path, reason(err))
+	}
+	f.done = true
 	return nil
 }
 
 // name gives a file without a name a hidden one: a name that is taken cannot be given at once.
-func (f *File) name() error {
+func (f *Local) name() error {
 	if f.temp != "" {
 		return nil
 	}
 	temp := filepath.Join(filepath.Dir(f.target), scratch.Name())
-	err := scratch.Link(f.File, temp)
+	err := scratch.Link(f.file, temp)
 	if err == nil {
 		f.temp = temp
 	}
 	return err
 }
 
-func abort(files []*File) {
-	for _, f := range files {
-		f.Abort()
-	}
-}
-
-// Commit completes the file and puts it in place.
-func (f *File) Commit() error { return Commit(f) }
-
 // Abort removes what was written. After Commit it does nothing.
-func (f *File) Abort() {
+func (f *Local) Abort() {
 	if f.done {
 		return
 	}
 	f.done = true
-	f.Close()
+	f.file.Close()
 	if f.temp != "" {
 		os.Remove(f.temp)
 	}

@@ -1,6 +1,7 @@
-package atomicfile
+package files
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func TestFilesAppearWhole(t *testing.T) {
 	require.NoError(t, err)
 	b, err := Create(filepath.Join(dir, "b"))
 	require.NoError(t, err)
-	_, err = a.WriteString("one")
+	_, err = io.WriteString(a, "one")
 	require.NoError(t, err)
 	require.NoFileExists(t, filepath.Join(dir, "a"))
 	require.NoError(t, Commit(a, b))
@@ -46,7 +47,7 @@ func TestNothingIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	b, err := Create(filepath.Join(dir, "b"))
 	require.NoError(t, err)
-	require.NoError(t, b.File.Close()) // as a disk that fails
+	require.NoError(t, b.file.Close()) // as a disk that fails
 	require.ErrorContains(t, Commit(a, b), "completing "+filepath.Join(dir, "b"))
 	require.Empty(t, names(t, dir), "no output without the others")
 }
@@ -89,10 +90,10 @@ func TestModes(t *testing.T) {
 		{"new: no more than the inputs'", filepath.Join(dir, "new2"), []string{open, group}, info.Mode().Perm() & 0o640},
 		{"new: the owner can write", filepath.Join(dir, "new3"), []string{private}, 0o600},
 	} {
-		for _, create := range []func(string, ...string) (*File, error){Create, CreateNamed} {
+		for _, create := range []func(string, ...string) (*Local, error){Create} {
 			f, err := create(c.path, c.inputs...)
 			require.NoError(t, err, c.name)
-			info, err := f.Stat()
+			info, err := f.file.Stat()
 			require.NoError(t, err)
 			require.EqualValues(t, 0o600, info.Mode().Perm(), c.name)
 			require.NoError(t, f.Commit(), c.name)
@@ -114,7 +115,7 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 	for range 2 { // a link to nothing, then to a file
 		f, err := Create(link)
 		require.NoError(t, err)
-		_, err = f.WriteString("text")
+		_, err = io.WriteString(f, "text")
 		require.NoError(t, err)
 		require.NoError(t, f.Commit())
 		info, err := os.Lstat(link)
@@ -131,7 +132,7 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 
 func TestLongNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
-	for _, create := range []func(string, ...string) (*File, error){Create, CreateNamed} {
+	for _, create := range []func(string, ...string) (*Local, error){Create} {
 		f, err := create(path)
 		require.NoError(t, err)
 		require.NoError(t, f.Commit())

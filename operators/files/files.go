@@ -1,0 +1,156 @@
+// Package files has what sources read and sinks write: an [Input] and an [Output], of which files of this machine are one implementation.
+//
+//	in, err := files.Open("census.parquet")
+//	source, err := parquetfile.NewSource(ctx, []files.Input{in}, parquetfile.Options{})
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// An Input is a file, or what stands for one: bytes that do not change while they are read. It is safe for concurrent use.
+type Input interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64  // bytes
+	Name() string // in messages and in the summary
+}
+
+// An Output gets bytes from front to back. Nobody sees them before Commit.
+type Output interface {
+	io.Writer
+	Name() string  // in messages
+	Commit() error // what was written is there from now on; an output that has been committed stays as it is
+	Abort()        // nothing is left of what was written; after Commit it does nothing
+}
+
+// A Completer is what an Output may also be: it can do all that may fail, and last, before any of several outputs is committed.
+type Completer interface{ Complete() error }
+
+// Commit completes the outputs and commits them; the first is committed only when all are complete. After an error all that are not
+// committed are aborted.
+func Commit(outputs ...Output) error {
+	for _, o := range outputs {
+		if c, ok := o.(Completer); ok {
+			if err := c.Complete(); err != nil {
+				abort(outputs)
+				return err
+			}
+		}
+	}
+	for _, o := range outputs {
+		if err := o.Commit(); err != nil {
+			abort(outputs)
+			return err
+		}
+	}
+	return nil
+}
+
+func abort(outputs []Output) {
+	for _, o := range outputs {
+		o.Abort()
+	}
+}
+
+// Held is an output that its writer completes, and that somebody else commits or aborts: for files that appear together.
+func Held(o Output) Output { return held{o} }
+
+type held struct{ Output }
+
+// Complete is a Completer's.
+func (h held) Complete() error {
+	if c, ok := h.Output.(Completer); ok {
+		return c.Complete()
+	}
+	return nil
+}
+
+// Commit completes the output.
+func (h held) Commit() error { return h.Complete() }
+
+// Abort leaves the output to who holds it.
+func (held) Abort() {}
+
+// ReadAt reads what was written, if the output can.
+func (h held) ReadAt(p []byte, at int64) (int, error) {
+	if r, ok := h.Output.(io.ReaderAt); ok {
+		return r.ReadAt(p, at)
+	}
+	return 0, errors.ErrUnsupported
+}
+
+// CreateAll starts a file at each path (see Create); inputs are the files that the contents of output i come from.
+func CreateAll(paths []string, inputs func(i int) []string) ([]Output, error) {
+	var outputs []Output
+	for i, path := range paths {
+		o, err := Create(path, inputs(i)...)
+		if err != nil {
+			abort(outputs)
+			return nil, err
+		}
+		outputs = append(outputs, o)
+	}
+	return outputs, nil
+}
+
+// Open opens a file of this machine. What is no regular file is an error.
+func Open(path string) (Input, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read %s: there is no such file", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, reason(err))
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		err = reason(err)
+	case info.IsDir():
+		err = errors.New("it is a folder: name the files in it")
+	case !info.Mode().IsRegular():
+		err = errors.New("it is not a regular file")
+	default:
+		return local{f, path, info.Size()}, nil
+	}
+	f.Close()
+	return nil, fmt.Errorf("cannot read %s: %w", path, err)
+}
+
+// OpenAll opens the files at the paths (see Open).
+func OpenAll(paths []string) ([]Input, error) {
+	var inputs []Input
+	for _, path := range paths {
+		in, err := Open(path)
+		if err != nil {
+			Close(inputs)
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs, nil
+}
+
+// Close closes inputs.
+func Close(inputs []Input) error {
+	var errs []error
+	for _, in := range inputs {
+		errs = append(errs, in.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// A local is a file of this machine that is read.
+type local struct {
+	*os.File
+	path string
+	size int64
+}
+
+func (l local) Name() string { return l.path }
+func (l local) Size() int64  { return l.size }
