@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/parquet-go/parquet-go"
@@ -214,6 +215,11 @@ func (e *encoded) columnElements(fields []arrow.Field, formats []columnFormat) [
 		first := &list[0]
 		first.ids, first.kids = append([]int16(nil), first.ids...), append([]thriftValue(nil), first.kids...)
 		first.set(elementName, thriftText(fields[i].Name))
+		if at := fields[i].Metadata.FindKey(fieldIDKey); at >= 0 {
+			if id, err := strconv.ParseInt(fields[i].Metadata.Values()[at], 10, 32); err == nil {
+				first.set(elementField, thriftInt(thriftI32, id))
+			}
+		}
 		if l := formats[i].logical; l != 0 {
 			first.remove(6)
 			first.set(10, thriftValue{kind: thriftStruct, ids: []int16{int16(l)}, kids: []thriftValue{{kind: thriftStruct}}})

@@ -19,7 +19,7 @@ const (
 
 	metaType, metaEncodings, metaPath, metaCodec, metaValues, metaUncompressed, metaCompressed, metaData, metaIndex, metaDictionary, metaStatistics, metaBloom, metaBloomLength = 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15
 
-	elementType, elementLength, elementRepetition, elementName, elementChildren = 1, 2, 3, 4, 5
+	elementType, elementLength, elementRepetition, elementName, elementChildren, elementField = 1, 2, 3, 4, 5, 9
 )
 
 const magic = "PAR1"

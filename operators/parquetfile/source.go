@@ -221,7 +221,7 @@ func (s *Source) unifyColumn(name string) (arrow.Field, error) {
 		}
 		field.Nullable = field.Nullable || c.optional || c.nested || c.isNullType
 		if field.Type == nil {
-			field.Type, first = c.arrow, f
+			field.Type, field.Metadata, first = c.arrow, c.metadata, f
 			continue
 		}
 		t := unify(field.Type, c.arrow)

@@ -2,6 +2,8 @@ package parquetfile
 
 import (
 	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -57,6 +59,7 @@ type logicalType struct {
 type column struct {
 	name     string
 	arrow    arrow.DataType
+	metadata arrow.Metadata // of the stored Arrow field, and the number that the schema gives the field
 	nested   bool
 	leaf     int // number of its first leaf
 	leaves   int
@@ -97,10 +100,27 @@ func (f *footer) columns(hints *arrow.Schema) []column {
 			c.nested = true
 			c.arrow = w.nested()
 		}
+		c.metadata = fieldMetadata(hints, i, c.name, e)
 		c.leaves, c.length = w.leaf-leaf, w.next-from
 		list[i] = c
 	}
 	return list
+}
+
+// fieldIDKey is the metadata in which Arrow's readers and writers keep the number of a field.
+const fieldIDKey = "PARQUET:field_id"
+
+// fieldMetadata is the metadata of a column as an Arrow field.
+func fieldMetadata(hints *arrow.Schema, i int, name string, e *thriftValue) arrow.Metadata {
+	values := map[string]string{}
+	if hints != nil && hints.Field(i).Name == name {
+		maps.Copy(values, hints.Field(i).Metadata.ToMap())
+	}
+	delete(values, fieldIDKey) // the schema says it
+	if e.field(elementField) != nil {
+		values[fieldIDKey] = strconv.FormatInt(e.integer(elementField, 0), 10)
+	}
+	return arrow.MetadataFrom(values)
 }
 
 type schemaWalk struct {
