@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/budget"
 )
 
 // write writes the matches, and the candidate pairs.
@@ -20,10 +22,10 @@ func (l *linking) write(ctx context.Context, out *LinkOutcome) error {
 		if out.Pairs > float64(most) {
 			return fmt.Errorf("there are %.0f candidate pairs, more than the %d that may be written: raise the limit, or link by more variables", out.Pairs, most)
 		}
-		if needs := int64(out.Pairs) * bytesPerPair; needs > l.options.Memory {
-			return fmt.Errorf("%.0f candidate pairs take about %d MiB of memory, the limit is %d MiB: allow more, or link by more variables", out.Pairs, needs>>20, l.options.Memory>>20)
+		err := budget.Budget{Bytes: l.options.Memory}.Memory(fmt.Sprintf("writing %.0f candidate pairs", out.Pairs), int64(out.Pairs)*bytesPerPair, "link by more variables")
+		if err != nil {
+			return err
 		}
-		var err error
 		if pairs, err = l.pairs(ctx, out); err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func (c *content) load(number int, wanted map[string]bool) (columns []arrow.Arra
 // explain says how much may be taken where something took too much.
 func (l *loader) explain(err error) error {
 	if errors.Is(err, errRoom) {
-		return &tooLarge{l.most, l.most}
+		return tooLarge(l.most, l.most)
 	}
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/budget"
 )
 
 // The columns of a record batch are loaded here and not by the library: only those that are wanted, each buffer checked against the body
@@ -32,17 +34,15 @@ type loader struct {
 	skip     bool // nothing is read
 }
 
-// A tooLarge says that what is loaded takes more memory than is allowed.
-type tooLarge struct{ needs, most int64 }
-
-func (e *tooLarge) Error() string {
-	return fmt.Sprintf("it takes more than %d MiB of memory, the part of --memory that a record batch may take is %d MiB: allow more, or write smaller record batches", (e.needs>>20)+1, e.most>>20)
+// tooLarge says that a record batch takes more memory than is left for one.
+func tooLarge(needs, most int64) error {
+	return budget.Budget{Bytes: most}.Beyond("a record batch, which may take a part of the memory allowed,", needs, "write smaller record batches")
 }
 
 // take notes that n bytes more are used.
 func (l *loader) take(n int64) error {
 	if n < 0 || n > l.room {
-		return &tooLarge{l.most - l.room + max(n, 0), l.most}
+		return tooLarge(l.most-l.room+max(n, 0), l.most)
 	}
 	l.room -= n
 	return nil

@@ -146,7 +146,7 @@ func (r *rowReader) slice(from, to int64) (arrow.Record, error) {
 			a = d
 		}
 		if errors.Is(err, errRoom) {
-			err = &tooLarge{r.content.most, r.content.most}
+			err = tooLarge(r.content.most, r.content.most)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s, record batch %d: column %q: %w", r.where, r.number, w.Name, err)

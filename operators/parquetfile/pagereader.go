@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+
+	"microrisk/engine/budget"
 )
 
 // A leafType is what must be known of a leaf to decode its pages.
@@ -205,8 +207,7 @@ func (r *pageReader) bytesOf(h *pageHeader) int64 {
 const dictionaryBytesOf = 24
 
 func errTooLarge(need, limit int64) error {
-	return fmt.Errorf("a page takes %d MB to decode, --memory leaves %d MB for one: give more memory, or write the file with smaller pages",
-		need>>20, limit>>20)
+	return budget.Budget{Bytes: limit}.Beyond("a page, which may take a part of the memory allowed,", need, "write the file with smaller pages")
 }
 
 // unpacked decompresses a page into fresh memory, or into that of the page before.

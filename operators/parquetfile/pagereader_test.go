@@ -291,7 +291,7 @@ func TestPagesBeyondMemory(t *testing.T) {
 	s, err := Open(t.Context(), []string{path}, Options{Memory: 1 << 26})
 	require.NoError(t, err)
 	defer s.Close()
-	require.ErrorContains(t, s.Verify(t.Context(), 1, nil), `row group 0, column "x": a page takes 128 MB to decode, --memory leaves 64 MB for one`)
+	require.ErrorContains(t, s.Verify(t.Context(), 1, nil), `row group 0, column "x": a page, which may take a part of the memory allowed, needs about 128 MiB of memory, the limit is 64 MiB: allow more, or write`)
 	s, err = Open(t.Context(), []string{path}, Options{Memory: 1 << 30})
 	require.NoError(t, err)
 	defer s.Close()
@@ -316,5 +316,5 @@ func TestPrefixesBeyondMemory(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	_, err = readAll(s, memory.NewGoAllocator())
-	require.ErrorContains(t, err, "--memory leaves 128 MB")
+	require.ErrorContains(t, err, "the limit is 128 MiB")
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"microrisk/engine/bayes"
+	"microrisk/engine/budget"
 )
 
 const (
@@ -49,7 +50,7 @@ func exactAffordable(scores *bayes.Scores, o Options) (ok bool, reason string) {
 	o.Workers = mostWorkers // what is chosen must not depend on them
 	allowed := "the memory allowed"
 	if o.Choice > 0 {
-		o.Memory, allowed = o.Choice, inBytes(o.Choice)+", taken where no memory is allowed expressly"
+		o.Memory, allowed = o.Choice, budget.Size(o.Choice)+", taken where no memory is allowed expressly"
 	}
 	if err := exactRefusal(scores, o); err != nil {
 		return false, fmt.Sprintf("%d variables in %d cells are too many for the exact posterior in %s", k, cells, allowed)
@@ -66,25 +67,10 @@ func exactRefusal(scores *bayes.Scores, o Options) error {
 	need := exactBytes(k, o.Workers)
 	if k > maxExact {
 		return fmt.Errorf("the search %q takes at most %d variables, there are %d (they would take about %s of memory): use the search %q or %q",
-			Exact, maxExact, k, inBytes(need), MC3, Occam)
+			Exact, maxExact, k, budget.Size(need), MC3, Occam)
 	}
 	need += scores.SubsetsBytes(o.Workers)
-	if o.Memory > 0 && need > o.Memory {
-		return fmt.Errorf("the search %q of %d variables takes about %s of memory, more than the %s allowed: allow more, or use the search %q or %q",
-			Exact, k, inBytes(need), inBytes(o.Memory), MC3, Occam)
-	}
-	return nil
-}
-
-// inBytes writes a size.
-func inBytes(n int64) string {
-	x, units := float64(n), "KMGTPE"
-	for i := range len(units) {
-		if x /= 1024; x < 1000 || i == len(units)-1 {
-			return fmt.Sprintf("%.3g %ciB", x, units[i])
-		}
-	}
-	return ""
+	return budget.Budget{Bytes: o.Memory}.Memory(fmt.Sprintf("the search %q of %d variables", Exact, k), need, fmt.Sprintf("use the search %q or %q", MC3, Occam))
 }
 
 // exact is the posterior distribution over all decomposable graphs: by listing them up to 7 variables, beyond by dynamic programming

@@ -203,7 +203,7 @@ func TestExactRefuses(t *testing.T) {
 	_, err = Run(context.Background(), data(64), Options{Method: Exact})
 	require.ErrorContains(t, err, "at most 18 variables")
 	_, err = Run(context.Background(), data(16), Options{Method: Exact, Memory: 1 << 29})
-	require.ErrorContains(t, err, "GiB of memory, more than the 512 MiB allowed")
+	require.ErrorContains(t, err, "GiB of memory, the limit is 512 MiB")
 
 	for k, want := range map[int]bool{3: true, 12: true, 14: true, 16: false, 19: false, 40: false} {
 		ok, reason := exactAffordable(data(k), Options{Workers: 2})
