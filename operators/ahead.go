@@ -1,8 +1,6 @@
 package operators
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
@@ -26,7 +24,7 @@ func (a *ahead) read() {
 	defer close(a.batches)
 	defer func() {
 		if x := recover(); x != nil {
-			a.err = fmt.Errorf("internal error: %v", x)
+			a.err = Recovered(x, nil)
 		}
 	}()
 	for a.reader.Next() {

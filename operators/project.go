@@ -12,7 +12,7 @@ import (
 func Project(mem memory.Allocator, r arrow.Record, want []Want) (_ arrow.Record, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = errDecode
+			err = Recovered(x, errDecode)
 		}
 	}()
 	fields, columns := make([]arrow.Field, 0, len(want)), make([]arrow.Array, 0, len(want))

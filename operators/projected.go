@@ -60,7 +60,7 @@ func (p *projected) Err() error           { return p.err }
 func (p *projected) Next() (more bool) {
 	defer func() {
 		if x := recover(); x != nil {
-			p.err, more = errDecode, false
+			p.err, more = Recovered(x, errDecode), false
 		}
 	}()
 	p.drop()

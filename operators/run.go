@@ -296,8 +296,7 @@ func (w *worker) spill(workers int) error {
 // guard tells what goes wrong in a part with the part's name, panics too.
 func (w *worker) guard(part Part, err *error) {
 	if x := recover(); x != nil {
-		*err = fmt.Errorf("%s: internal error: %v", part, x)
-		w.run.o.Logger.Error("internal error", "part", part.String(), "panic", fmt.Sprint(x), "stack", stack())
+		*err = fmt.Errorf("%s: %w", part, Recovered(x, nil))
 	}
 }
 

@@ -3,7 +3,6 @@ package operators
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -11,8 +10,6 @@ import (
 
 	"microrisk/engine/contingency"
 )
-
-func stack() string { return string(debug.Stack()) }
 
 // writeBatch hands the current batch to the sink.
 func (w *worker) writeBatch(out PartWriter) error {

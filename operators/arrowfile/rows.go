@@ -84,7 +84,8 @@ func (r *rowReader) Next() (more bool) {
 	r.drop()
 	defer func() {
 		if x := recover(); x != nil {
-			r.err, more = fmt.Errorf("%s, record batch %d: its columns do not decode", r.where, r.number), false
+			err := operators.Recovered(x, errors.New("its columns do not decode"))
+			r.err, more = fmt.Errorf("%s, record batch %d: %w", r.where, r.number, err), false
 		}
 	}()
 	for r.err == nil && r.at >= r.rows {

@@ -188,7 +188,7 @@ func (f *file) begin(memory int64) error {
 func (f *file) readSchema(memory int64) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = errors.New("its schema does not decode")
+			err = operators.Recovered(x, errors.New("its schema does not decode"))
 		}
 	}()
 	r, err := ipc.NewReader(bytes.NewReader(f.content.start))

@@ -189,7 +189,7 @@ func kindOf(in *bufio.Reader) error {
 func (s *StreamSource) readSchema(most int64) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = errors.New("its schema does not decode")
+			err = operators.Recovered(x, errors.New("its schema does not decode"))
 		}
 	}()
 	r, err := ipc.NewReader(s.spool.reader())

@@ -93,11 +93,11 @@ func (r *recordReader) open(mem memory.Allocator, w operators.Want, several int)
 	return &codedColumn{chunk: chunk, mem: mem, t: t}, field, nil
 }
 
-// guard turns a panic of the library, which damaged files can bring about, into an error.
+// guard turns a panic into an error: of damage where it is the library's, which damaged files can bring about.
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged: %v", p)
+			err = operators.Recovered(p, fmt.Errorf("the file is damaged: %v", p))
 		}
 	}()
 	return f()

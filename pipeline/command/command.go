@@ -31,8 +31,10 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/scratch"
 	"microrisk/engine/uniques"
+	"microrisk/operators"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -77,10 +79,7 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 	c := &console{Streams: s, logs: "text", args: args}
 	defer func() {
 		if r := recover(); r != nil {
-			c.fail(fmt.Errorf("internal error: %v", r))
-			if c.verbose() {
-				s.Err.Write(debug.Stack())
-			}
+			c.fail(operators.Recovered(r, nil))
 			status = ExitFailed
 		}
 	}()
@@ -186,6 +185,10 @@ func (c *console) fail(err error) {
 	for line := range strings.Lines(c.oneLine(err.Error())) {
 		fmt.Fprintf(c.Err, "microrisk: %s\n", strings.TrimRight(line, "\n"))
 	}
+	var fault *operators.Fault
+	if errors.As(err, &fault) {
+		fmt.Fprintf(c.Err, "\n%s", fault.Stack)
+	}
 }
 
 // oneLine writes what the command line named with line breaks, and what is in such folders, in quotes: each error is one line.
@@ -205,7 +208,16 @@ func (c *console) failJSON(err error) {
 	log := slog.New(slog.NewJSONHandler(c.Err, nil))
 	var breach breachError
 	var spec *schemas.SpecError
+	var fault *operators.Fault
+	var memory *budget.MemoryError
+	var work *budget.WorkError
 	switch {
+	case errors.As(err, &fault):
+		log.Error(err.Error(), "stack", fault.Stack)
+	case errors.As(err, &memory):
+		log.Error(err.Error(), "needs_bytes", memory.Needs, "limit_bytes", memory.Limit)
+	case errors.As(err, &work):
+		log.Error(err.Error(), "needs_hours", work.Needs.Hours(), "limit_hours", work.Limit.Hours())
 	case errors.As(err, &breach):
 		log.Error(err.Error(), "limit", breach.Limit, "operator", breach.Operator, "value", breach.Value, "allowed", breach.Allowed,
 			"records", breach.Records, "dropped", breach.Dropped)
