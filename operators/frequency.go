@@ -67,7 +67,8 @@ func (b *frequencyBound) fit(ctx context.Context, tables []*contingency.Table, _
 		if err != nil {
 			return nil, err
 		}
-		f.frequency, n1, doubles, classes = r.Frequency, r.Uniques, r.Doubles, kept(r.Frequency)
+		f.Columns = []ClassColumn{{Values: Values(r.Frequency, func(c int) bool { return r.Frequency[c] > 0 })}}
+		n1, doubles, classes = r.Uniques, r.Doubles, kept(r.Frequency)
 		f.summary = &schemas.FrequencySummary{Records: r.Records, Dropped: t.Records() - r.Records}
 	} else {
 		var records int64
@@ -120,21 +121,24 @@ func (b *frequencyBound) counts(t *contingency.Table) (dropped *Bitmap, records,
 
 // frequencyFitted gives each record its class's count, or frequency under wildcard.
 type frequencyFitted struct {
-	frequency []int64 // by class; nil: the count
-	dropped   *Bitmap // by class; nil: none
-	summary   *schemas.FrequencySummary
+	ByClass         // under wildcard; else without columns, since the table's counts need not be in memory
+	dropped *Bitmap // by class; nil: none
+	summary *schemas.FrequencySummary
 }
 
 func (f *frequencyFitted) Summary() any { return f.summary }
 
-func (f *frequencyFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	if f.frequency != nil {
-		return []arrow.Array{int64s(mem, rows.Class[0], func(c int64) (int64, bool) { return f.frequency[c], f.frequency[c] > 0 })}, nil, nil
+func (f *frequencyFitted) Apply(ctx context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
+	if f.Columns != nil {
+		return f.ByClass.Apply(ctx, mem, rows)
 	}
-	class := slices.Clone(rows.Class[0])
-	for r, c := range class {
-		if c >= 0 && f.dropped != nil && f.dropped.Get(int(c)) {
-			class[r] = -1
+	class := rows.Class[0]
+	if f.dropped != nil {
+		class = slices.Clone(class)
+		for r, c := range class {
+			if c >= 0 && f.dropped.Get(int(c)) {
+				class[r] = -1
+			}
 		}
 	}
 	return []arrow.Array{int64sByRow(mem, class, rows.Count[0])}, nil, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/bayes/baseline"
 	"microrisk/engine/contingency"
@@ -71,10 +70,12 @@ type individualBound struct {
 
 // individualFitted has the values of each class of the key, and of each household's part of it.
 type individualFitted struct {
+	ByClass
 	bound      *individualBound
 	count      []int64 // 0 for a class that is dropped
 	risk       []float64
 	households []float64 // by class of household and key; nil for none
+	of         []int64   // class of the key, by class of household and key
 	summary    *schemas.IndividualSummary
 }
 
@@ -127,6 +128,7 @@ func (b *individualBound) fit(ctx context.Context, tables []*contingency.Table, 
 			return nil, err
 		}
 	}
+	f.Columns, f.of = f.columns(), nil
 	return f, t.Err()
 }
 
@@ -186,7 +188,7 @@ func (f *individualFitted) together(ctx context.Context, t, with *contingency.Ta
 			return err
 		}
 	}
-	f.households = make([]float64, with.Classes())
+	f.households, f.of = make([]float64, with.Classes()), class
 	h := &schemas.HouseholdSummary{}
 	f.summary.Household = h
 	none := with.Variables[0].Missing()
@@ -249,23 +251,16 @@ func (f *individualFitted) RankedBy() string {
 // Rank is a Ranked's.
 func (f *individualFitted) Rank(class int64) (float64, int64) { return f.risk[class], f.count[class] }
 
-func (f *individualFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	class := rows.Class[0]
-	in := func(c int64) bool { return f.count[c] > 0 }
-	var out []arrow.Array
+// columns are the values of each class.
+func (f *individualFitted) columns() []ClassColumn {
+	in := func(c int) bool { return f.count[c] > 0 }
+	var list []ClassColumn
 	if f.bound.frequency {
-		out = append(out, int64s(mem, class, func(c int64) (int64, bool) { return f.count[c], in(c) }))
+		list = append(list, ClassColumn{Values: Values(f.count, in)})
 	}
-	out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.risk[c], in(c) }))
+	list = append(list, ClassColumn{Values: Values(f.risk, in)})
 	if f.households != nil {
-		of := rows.Class[f.bound.household]
-		at := make([]int64, len(of))
-		for r, c := range of {
-			if at[r] = c; class[r] < 0 || !in(class[r]) {
-				at[r] = -1
-			}
-		}
-		out = append(out, float64s(mem, at, func(c int64) (float64, bool) { return f.households[c], true }))
+		list = append(list, ClassColumn{Values: Values(f.households, func(c int) bool { return in(int(f.of[c])) }), Table: f.bound.household})
 	}
-	return out, nil, nil
+	return list
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/anonymity"
 	"microrisk/engine/contingency"
@@ -71,6 +70,7 @@ type kAnonymityBound struct {
 
 // kAnonymityFitted has the values of each class.
 type kAnonymityFitted struct {
+	ByClass
 	bound      *kAnonymityBound
 	frequency  []int64 // 0 for one that is dropped
 	violations []int64 // nil unless combinations are looked at
@@ -106,8 +106,11 @@ func (b *kAnonymityBound) fit(ctx context.Context, tables []*contingency.Table, 
 	}
 	s.ViolationPercent = percent(float64(s.Violations), float64(s.Records))
 	if b.Config.Combinations > 0 {
-		return f, b.combine(ctx, t, f, env)
+		if err := b.combine(ctx, t, f, env); err != nil {
+			return nil, err
+		}
 	}
+	f.Columns = f.columns()
 	return f, t.Err()
 }
 
@@ -182,18 +185,21 @@ func (f *kAnonymityFitted) violates(class int64) int32 {
 	return 0
 }
 
-func (f *kAnonymityFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	class := rows.Class[0]
-	in := func(c int64) bool { return f.frequency[c] > 0 }
-	var out []arrow.Array
+// columns are the values of each class.
+func (f *kAnonymityFitted) columns() []ClassColumn {
+	in := func(c int) bool { return f.frequency[c] > 0 }
+	var list []ClassColumn
 	if f.bound.frequency {
-		out = append(out, int64s(mem, class, func(c int64) (int64, bool) { return f.frequency[c], in(c) }))
+		list = append(list, ClassColumn{Values: Values(f.frequency, in)})
 	}
-	out = append(out, int32s(mem, class, func(c int64) (int32, bool) { return f.violates(c), in(c) }))
+	violates := make([]int32, len(f.frequency))
+	for c := range violates {
+		violates[c] = f.violates(int64(c))
+	}
+	list = append(list, ClassColumn{Values: Values(violates, in)})
 	if f.violations != nil {
-		out = append(out,
-			int64s(mem, class, func(c int64) (int64, bool) { return f.violations[c], in(c) }),
-			int32s(mem, class, func(c int64) (int32, bool) { return f.minSize[c], in(c) && f.minSize[c] > 0 }))
+		list = append(list, ClassColumn{Values: Values(f.violations, in)},
+			ClassColumn{Values: Values(f.minSize, func(c int) bool { return in(c) && f.minSize[c] > 0 })})
 	}
-	return out, nil, nil
+	return list
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/anonymity"
 	"microrisk/engine/contingency"
@@ -84,6 +83,7 @@ type lDiversityBound struct {
 
 // lDiversityFitted has the values of each class of the key.
 type lDiversityFitted struct {
+	ByClass
 	bound   *lDiversityBound
 	count   []int64                 // 0 for a class that is dropped
 	values  [][]anonymity.Diversity // by sensitive variable and class
@@ -133,6 +133,7 @@ func (b *lDiversityBound) fit(ctx context.Context, tables []*contingency.Table, 
 			return nil, err
 		}
 	}
+	f.Columns, f.values = f.columns(), nil
 	return f, t.Err()
 }
 
@@ -202,18 +203,19 @@ func (f *lDiversityFitted) tell(out *schemas.SensitiveSummary, d anonymity.Diver
 
 func (f *lDiversityFitted) Summary() any { return f.summary }
 
-func (f *lDiversityFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	class := rows.Class[0]
-	in := func(c int64) bool { return f.count[c] > 0 }
-	var out []arrow.Array
+// columns are the values of each class.
+func (f *lDiversityFitted) columns() []ClassColumn {
+	in := func(c int) bool { return f.count[c] > 0 }
+	var list []ClassColumn
 	if f.bound.frequency {
-		out = append(out, int64s(mem, class, func(c int64) (int64, bool) { return f.count[c], in(c) }))
+		list = append(list, ClassColumn{Values: Values(f.count, in)})
 	}
 	for _, values := range f.values {
-		out = append(out,
-			int64s(mem, class, func(c int64) (int64, bool) { return values[c].Distinct, in(c) }),
-			float64s(mem, class, func(c int64) (float64, bool) { return values[c].Entropy, in(c) }),
-			int64s(mem, class, func(c int64) (int64, bool) { return values[c].Recursive, in(c) }))
+		distinct, entropy, recursive := make([]int64, len(values)), make([]float64, len(values)), make([]int64, len(values))
+		for c, d := range values {
+			distinct[c], entropy[c], recursive[c] = d.Distinct, d.Entropy, d.Recursive
+		}
+		list = append(list, ClassColumn{Values: Values(distinct, in)}, ClassColumn{Values: Values(entropy, in)}, ClassColumn{Values: Values(recursive, in)})
 	}
-	return out, nil, nil
+	return list
 }

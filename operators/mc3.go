@@ -1,12 +1,10 @@
 package operators
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/contingency"
@@ -97,6 +95,7 @@ func (b *mc3Bound) settings() error {
 
 // mc3Fitted has the values of each class, in the table's order; NaN for classes that are dropped.
 type mc3Fitted struct {
+	ByClass
 	bound   *mc3Bound
 	count   []int64 // records of each class, 0 for one that is dropped
 	values  [][]float64
@@ -119,14 +118,15 @@ func (f *mc3Fitted) RankedBy() string {
 // Rank is a Ranked's.
 func (f *mc3Fitted) Rank(class int64) (float64, int64) { return f.values[0][class], f.count[class] }
 
-func (f *mc3Fitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	class := rows.Class[0]
-	var out []arrow.Array
+// columns are the values of each class.
+func (f *mc3Fitted) columns() []ClassColumn {
+	in := func(c int) bool { return f.count[c] > 0 }
+	var list []ClassColumn
 	if f.bound.frequency {
-		out = append(out, int64s(mem, class, func(c int64) (int64, bool) { return f.count[c], f.count[c] > 0 }))
+		list = append(list, ClassColumn{Values: Values(f.count, in)})
 	}
 	for _, values := range f.values {
-		out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return values[c], f.count[c] > 0 }))
+		list = append(list, ClassColumn{Values: Values(values, in)})
 	}
-	return out, nil, nil
+	return list
 }

@@ -132,6 +132,7 @@ func (b *mc3Bound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if b.Config.SetMatch {
 		f.values = append(f.values, spread(d, t.Classes(), cells.SetMatch))
 	}
+	f.Columns = f.columns()
 	s := &mc3Summarizer{bound: b, table: t, data: d, laws: laws, sample: sample, options: o, env: env}
 	if b.weighed() {
 		s.weights = t

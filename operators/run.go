@@ -174,6 +174,9 @@ func (r *run) count(ctx context.Context, n int) error {
 		if r.fitted[i] == nil {
 			return fmt.Errorf("%s: Fit gave nothing, and no error", st.plan.Name)
 		}
+		if err := st.plan.checkClasses(r.fitted[i], tables); err != nil {
+			return st.plan.named(err)
+		}
 		if summary := r.fitted[i].Summary(); summary != nil {
 			o := OperatorReport{Name: st.plan.Name, Summary: summary}
 			if m, ok := r.fitted[i].(Modelled); ok {

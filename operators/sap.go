@@ -1,12 +1,10 @@
 package operators
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/attribution"
 	"microrisk/engine/contingency"
@@ -112,8 +110,9 @@ type sapBound struct {
 // largeNeed is the number of people from which on it is not worth while to find the chance that all are known for each record.
 const largeNeed = 32
 
-// sapFitted has what Apply needs of each class and each area.
+// sapFitted has what is found of each class and each area.
 type sapFitted struct {
+	ByClass
 	bound   *sapBound
 	area    []int32             // of each class, -1 for none
 	need    []int32             // people of whom all must be known for a zero in the class's cell, -1 if there never is one
@@ -139,40 +138,41 @@ func (f *sapFitted) Rank(class int64) (float64, int64) {
 	return f.sap[0][f.area[class]], 0
 }
 
-func (f *sapFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	class := rows.Class[0]
-	known := f.bound.Config.Known
-	var out []arrow.Array
-	for k := range known {
-		out = append(out, float64s(mem, class, func(c int64) (float64, bool) {
-			a := f.area[c]
-			if a < 0 {
-				return 0, false
-			}
-			return f.sap[k][a], true
-		}))
+// columns are the values of each area and of each class.
+func (f *sapFitted) columns() []ClassColumn {
+	in := func(c int) bool { return f.area[c] >= 0 }
+	var list []ClassColumn
+	for _, values := range f.sap {
+		list = append(list, ClassColumn{Values: Values(values, nil), At: f.area})
 	}
-	for k, n := range known {
-		if f.cellOf != nil {
-			out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.cellOf[k][c], f.area[c] >= 0 }))
-			continue
-		}
-		out = append(out, float64s(mem, class, func(c int64) (float64, bool) {
-			a := f.area[c]
-			switch {
-			case a < 0:
-				return 0, false
-			case f.need[c] < 0:
-				return 0, true
-			case f.need[c] > largeNeed:
-				return f.large[c][k], true
-			}
+	for k, n := range f.bound.Config.Known {
+		values := f.cell(k, n)
+		list = append(list, ClassColumn{Values: Values(values, in)})
+	}
+	if f.bound.Config.Release.Joint() { // its plan has no such columns, whatever is known of them without a record
+		return list
+	}
+	for _, values := range f.target {
+		list = append(list, ClassColumn{Values: Values(values, in)})
+	}
+	return list
+}
+
+// cell is for each class the chance that its own cell is known in full and shown empty, with n people known, the k-th of them.
+func (f *sapFitted) cell(k int, n int64) []float64 {
+	if f.cellOf != nil {
+		return f.cellOf[k]
+	}
+	values := make([]float64, len(f.area))
+	for c, a := range f.area {
+		switch {
+		case a < 0 || f.need[c] < 0:
+		case f.need[c] > largeNeed:
+			values[c] = f.large[int64(c)][k]
+		default:
 			all := f.people[a]
-			return attribution.AllKnown(int64(f.need[c]), min(n, all), all), true
-		}))
+			values[c] = attribution.AllKnown(int64(f.need[c]), min(n, all), all)
+		}
 	}
-	for k := range f.target {
-		out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return f.target[k][c], f.area[c] >= 0 }))
-	}
-	return out, nil, nil
+	return values
 }

@@ -83,6 +83,7 @@ func (b *sapBound) fit(ctx context.Context, tables []*contingency.Table, env Env
 	if err := f.measure(ctx, env); err != nil {
 		return nil, err
 	}
+	f.Columns = f.columns()
 	f.fit = f
 	f.summary = f.summarise(env)
 	return f.sapFitted, t.Err()

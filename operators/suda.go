@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -98,9 +99,11 @@ func (b *sudaBound) columns(plan *Plan, request contingency.Request) {
 
 // sudaFitted has the values of each class, in the table's order.
 type sudaFitted struct {
+	ByClass // all columns but the sets, which stand at place msus
 	bound   *sudaBound
 	result  *uniques.Result
 	disis   []float64 // NaN for null; nil: all null
+	msus    int       // place of the sets among the columns
 	summary *schemas.SudaSummary
 }
 
@@ -114,32 +117,38 @@ func (f *sudaFitted) Rank(class int64) (float64, int64) {
 	return f.result.Score[class], f.result.Frequency[class]
 }
 
-func (f *sudaFitted) Apply(_ context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
-	class, r := rows.Class[0], f.result
-	var out []arrow.Array
-	in := func(c int64) bool { return r.Frequency[c] > 0 }
+// columns are the values of each class.
+func (f *sudaFitted) columns() []ClassColumn {
+	r := f.result
+	in := func(c int) bool { return r.Frequency[c] > 0 }
+	var list []ClassColumn
+	add := func(values arrow.Array) { list = append(list, ClassColumn{Values: values}) }
 	if f.bound.frequency {
-		out = append(out, int64s(mem, class, func(c int64) (int64, bool) { return r.Frequency[c], in(c) }))
+		add(Values(r.Frequency, in))
 	}
-	out = append(out,
-		float64s(mem, class, func(c int64) (float64, bool) { return r.Score[c], in(c) }),
-		float64s(mem, class, func(c int64) (float64, bool) { return r.IS[c], in(c) }),
-		float64s(mem, class, func(c int64) (float64, bool) {
-			if f.disis == nil {
-				return 0, false
-			}
-			return f.disis[c], in(c) && !math.IsNaN(f.disis[c])
-		}),
-		int32s(mem, class, func(c int64) (int32, bool) { return r.Count[c], in(c) }),
-		int32s(mem, class, func(c int64) (int32, bool) { return r.MinSize[c], in(c) && r.Count[c] > 0 }),
-	)
-	if f.bound.Config.MSUs {
-		out = append(out, f.sets(mem, class))
+	add(Values(r.Score, in))
+	add(Values(r.IS, in))
+	if f.disis == nil {
+		add(Values(make([]float64, len(r.Score)), func(int) bool { return false }))
+	} else {
+		add(Values(f.disis, func(c int) bool { return in(c) && !math.IsNaN(f.disis[c]) }))
 	}
+	add(Values(r.Count, in))
+	add(Values(r.MinSize, func(c int) bool { return in(c) && r.Count[c] > 0 }))
+	f.msus = len(list)
 	for _, share := range r.Share {
-		out = append(out, float64s(mem, class, func(c int64) (float64, bool) { return share[c], in(c) && !math.IsNaN(share[c]) }))
+		add(Values(share, func(c int) bool { return in(c) && !math.IsNaN(share[c]) }))
 	}
-	return out, nil, nil
+	return list
+}
+
+// Apply is a Fitted's.
+func (f *sudaFitted) Apply(ctx context.Context, mem memory.Allocator, rows Rows) ([]arrow.Array, *Bitmap, error) {
+	out, _, err := f.ByClass.Apply(ctx, mem, rows)
+	if err == nil && f.bound.Config.MSUs {
+		out = slices.Insert(out, f.msus, f.sets(mem, rows.Class[0]))
+	}
+	return out, nil, err
 }
 
 // sets gives the minimal sample uniques of each row as names of key variables.

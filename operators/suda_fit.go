@@ -63,6 +63,7 @@ func (b *sudaBound) fit(ctx context.Context, tables []*contingency.Table, env En
 			return nil, err
 		}
 	}
+	f.Columns = f.columns()
 	return f, nil
 }
 

@@ -71,7 +71,7 @@ func (o *tableOnly) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	}
 	return &operators.Plan{Tables: []contingency.Request{r}, Fit: func(_ context.Context, t []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
 		o.table = t[0]
-		return operators.ByClass(nil), nil
+		return &operators.ByClass{}, nil
 	}}, nil
 }
 
