@@ -3,6 +3,7 @@ package operators
 import (
 	"errors"
 	"sort"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ func TestRecovered(t *testing.T) {
 	require.Contains(t, fault.Stack, "TestRecovered")
 	require.ErrorAs(t, run(damage, func() { sort.Slice([]int{2, 1}, func(a, b int) bool { panic("less") }) }), &fault)
 	require.Equal(t, "less", fault.Cause)
-	require.Equal(t, damage, run(damage, func() { sort.Slice(7, nil) }), "of no slice")
-	require.ErrorAs(t, run(nil, func() { sort.Slice(7, nil) }), &fault)
+	require.Equal(t, damage, run(damage, func() { _ = strings.Repeat("x", -1) }), "of no text")
+	require.ErrorAs(t, run(nil, func() { _ = strings.Repeat("x", -1) }), &fault)
 	require.NoError(t, run(damage, func() {}))
 }

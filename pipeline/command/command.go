@@ -173,8 +173,6 @@ type console struct {
 	stopProfile func() // nil when there is no profile
 }
 
-func (c *console) verbose() bool { return os.Getenv("MICRORISK_TRACE") != "" }
-
 // fail writes an error, one line for each thing that is wrong.
 func (c *console) fail(err error) {
 	c.finish()
