@@ -56,14 +56,12 @@ func (b *mc3Bound) openModel() error {
 		law.Levels = append(law.Levels, max(1, levels))
 	}
 	for i, g := range m.Graphs {
-		made := graph.New(len(names))
 		for _, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(names) || e[1] >= len(names) || e[0] == e[1] {
 				return fmt.Errorf("%s: the model %s: graph %d has an edge between variables %d and %d, there are %d", b.prefix, from, i+1, e[0], e[1], len(names))
 			}
-			made.Connect(e[0], e[1])
 		}
-		law.Models = append(law.Models, bayes.Model{Graph: made, LogLikelihood: g.LogLikelihood, Weight: g.Weight})
+		law.Models = append(law.Models, bayes.Model{Graph: graph.FromEdges(len(names), g.Edges), LogLikelihood: g.LogLikelihood, Weight: g.Weight})
 	}
 	for i, margin := range m.Margins {
 		var set graph.Set

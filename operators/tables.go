@@ -83,7 +83,7 @@ func (r *run) table(ctx context.Context, t tableRef, workers []*worker) (*contin
 	if r.o.Memory > 0 {
 		memory = max(r.o.Memory-r.held(), 1)
 	}
-	table, err := contingency.MergeWithin(ctx, variables, finals, r.o.Workers, memory, r.store, counters...)
+	table, err := contingency.Merge(ctx, variables, finals, r.o.Workers, memory, r.store, counters...)
 	if err != nil {
 		return nil, err
 	}

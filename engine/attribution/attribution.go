@@ -64,15 +64,6 @@ func (t *Table) impossible(i int) bool { return t.Impossible != nil && t.Impossi
 // Relevant tells whether cell i is relevant: its own published count bounds it by its true one.
 func (t *Table) Relevant(i int) bool { return t.Upper[i] == t.Counts[i] && !t.impossible(i) }
 
-// Total is N, the sum of the counts.
-func (t *Table) Total() int64 {
-	n := int64(0)
-	for _, c := range t.Counts {
-		n += c
-	}
-	return n
-}
-
 // A Sound table has been checked: its figures can be asked for. The table must not change meanwhile.
 type Sound struct {
 	table  *Table
@@ -98,9 +89,6 @@ func (t *Table) Check() (*Sound, error) {
 	s.bound = t.TotalUpper == s.n
 	return s, nil
 }
-
-// People is N, the sum of the counts.
-func (s *Sound) People() int64 { return s.n }
 
 // A problem is a table in the form that the formulas want.
 //
@@ -173,15 +161,6 @@ func (p *problem) close(t *Table, target int) bool {
 
 // hold is SAP(N) for n beyond N.
 func (p *problem) hold(n int64) int64 { return min(n, p.n) }
-
-// SAP is Sound's, of a table that is not checked yet.
-func (t *Table) SAP(ctx context.Context, known []int64) ([]float64, error) {
-	s, err := t.Check()
-	if err != nil {
-		return nil, err
-	}
-	return s.SAP(ctx, known)
-}
 
 // SAP is the probability that at least one zero is recovered when n people are known, a simple random sample of the table's N, for
 // each n of known. n beyond N gives SAP(N). Errors: a negative n, a context that ends.

@@ -42,7 +42,7 @@ func BenchmarkSmallTables(b *testing.B) {
 	n := upTo(24)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, err := tables[i%len(tables)].SAP(b.Context(), n); err != nil {
+		if _, err := sapOf(b.Context(), tables[i%len(tables)], n); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -56,9 +56,9 @@ func BenchmarkLargeTable(b *testing.B) {
 		c := 45 + r.Int64N(11)
 		t.Counts, t.Lower, t.Upper = append(t.Counts, c), append(t.Lower, c), append(t.Upper, c)
 	}
-	n := upTo(t.Total())
+	n := upTo(total(t))
 	for b.Loop() {
-		if _, err := t.SAP(b.Context(), n); err != nil {
+		if _, err := sapOf(b.Context(), t, n); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -94,11 +94,11 @@ func TestSmallestOfLargeTables(t *testing.T) {
 			table.Upper = append(table.Upper, c+rapid.SampledFrom([]int64{0, 0, 1}).Draw(t, "above"))
 		}
 		if rapid.Bool().Draw(t, "total") {
-			table.TotalUpper = table.Total()
+			table.TotalUpper = total(table)
 		}
 		of, err := table.Check()
 		require.NoError(t, err)
-		sap, err := of.SAP(t.Context(), upTo(of.People()))
+		sap, err := of.SAP(t.Context(), upTo(of.n))
 		require.NoError(t, err)
 		for _, threshold := range []float64{1e-9, 0.1, 0.5, 0.999, 1} {
 			want := slices.IndexFunc(sap, func(x float64) bool { return x >= threshold*(1-1e-12) && (threshold < 1 || x == 1) })

@@ -23,7 +23,7 @@ func TestSmallestOfReleases(t *testing.T) {
 		if !ok {
 			want = Never
 		}
-		all := upTo(of.People())
+		all := upTo(of.n)
 		got, err := ofTable(table).SAP(t.Context(), all, ReleaseOptions{Threshold: threshold})
 		require.NoError(t, err)
 		require.True(t, got.Exact)

@@ -96,7 +96,7 @@ func ofTable(t *Table) *Release {
 func TestReleasesAgreeWithTables(t *testing.T) {
 	ctx := context.Background()
 	compare := func(t require.TestingT, table *Table, o ReleaseOptions) *ReleaseResult {
-		n := upTo(table.Total() + 1)
+		n := upTo(total(table) + 1)
 		of, err := table.Check()
 		require.NoError(t, err)
 		want, err := of.SAP(ctx, n)

@@ -15,7 +15,7 @@ func TestTableOneOfTheThesis(t *testing.T) {
 	zero, small, second, third, more := 0.0, 0.0, 0.0, 0.0, 0.0 // at n = 4
 	never, nearly, always, between := 0.0, 0.0, 0.0, 0.0        // at n = 24
 	for range tables {
-		p, err := thesisTable(r).SAP(t.Context(), []int64{4, 24})
+		p, err := sapOf(t.Context(), thesisTable(r), []int64{4, 24})
 		require.NoError(t, err)
 		switch x := p[0]; {
 		case x == 0:

@@ -24,7 +24,7 @@ func BenchmarkSubsets(b *testing.B) {
 func BenchmarkFirstMargin(b *testing.B) {
 	d := skewed(12, 450_000, 14, 1)
 	s := newTestScores(b, d, 1)
-	s.SetMemory(0)
+	s.cached.limit = 0
 	for _, c := range []graph.Set{graph.Of(0, 3), graph.Of(1, 4, 7, 9), graph.First(8), graph.First(12)} {
 		b.Run(fmt.Sprintf("variables=%d", c.Len()), func(b *testing.B) {
 			for b.Loop() {

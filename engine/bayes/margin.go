@@ -221,15 +221,6 @@ type cache struct {
 // cacheEntries is the largest number of margins kept: each new score looks through them.
 const cacheEntries = 2048
 
-// SetMemory limits the memory for margins that are kept to make smaller ones from (the scores themselves are always kept); 0 and
-// less keep none. It does not change any score.
-func (s *Scores) SetMemory(bytes int64) {
-	s.cached.Lock()
-	defer s.cached.Unlock()
-	s.cached.limit = max(0, bytes)
-	s.cached.shrink()
-}
-
 // smallest is the kept margin with the fewest cells that contains c, else all.
 func (h *cache) smallest(c graph.Set, all *margin) *margin {
 	h.RLock()

@@ -172,7 +172,7 @@ func TestSubsetsAndLogAgreeToTheBit(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, all, two)
 		a, b := newTestScores(t, d, alpha), newTestScores(t, d, alpha)
-		b.SetMemory(0)
+		b.cached.limit = 0
 		for c := range all {
 			require.Equal(t, all[c], a.Log(graph.Set(c)))
 			down := len(all) - 1 - c

@@ -103,7 +103,7 @@ func TestCases(t *testing.T) {
 			readJSON(t, path, &want)
 			r := readRelease(t, filepath.Dir(path))
 			ctx := context.Background()
-			n, all, err := Count(ctx, r, 0)
+			n, all, err := count(ctx, r, 0)
 			require.NoError(t, err)
 			require.True(t, all)
 			require.Equal(t, want.Tables, n)

@@ -57,14 +57,3 @@ func Enumerate(ctx context.Context, r *Release, most int64, yield func(table []i
 func noTable() *InfeasibleError {
 	return &InfeasibleError{Margin: -1, text: "no table has these margins: no single one of their cells breaks, but search comes to no end that fits them all"}
 }
-
-// Count counts the tables that have the released margins, up to most (0 for no limit): all is false if there may be more. A
-// release without any has 0, and no error.
-func Count(ctx context.Context, r *Release, most int64) (n int64, all bool, err error) {
-	n, all, err = Enumerate(ctx, r, most, func([]int64) bool { return true })
-	var none *InfeasibleError
-	if errors.As(err, &none) {
-		return 0, true, nil
-	}
-	return n, all, err
-}

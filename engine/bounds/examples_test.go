@@ -239,7 +239,7 @@ func BenchmarkSharp(b *testing.B) {
 func BenchmarkEnumerate(b *testing.B) {
 	r := &Release{Levels: []int{4, 4}, Margins: []Margin{Exact("", []int{0}, []int64{2, 3, 2, 1}), Exact("", []int{1}, []int64{2, 1, 3, 2})}}
 	for b.Loop() {
-		n, _, err := Count(context.Background(), r, 0)
+		n, _, err := count(context.Background(), r, 0)
 		if err != nil {
 			b.Fatal(err)
 		}

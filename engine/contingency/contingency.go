@@ -9,7 +9,7 @@
 // codes (categories in the order of their values, missing last) and sorts the classes by code, so that the table is the
 // same whatever the order of rows, the number of workers and the size of batches.
 //
-// What does not fit in memory goes to a [Store]: a counter that has grown too large spills ([Counter.Spill]), and [MergeWithin] sorts
+// What does not fit in memory goes to a [Store]: a counter that has grown too large spills ([Counter.Spill]), and [Merge] sorts
 // what was spilled within a given memory, range by range of the final key, as external sorting does (Knuth, The Art of Computer
 // Programming 3, 5.4; distribution by splitters as in sample sort). The table that comes out is the same. If it is too large for memory
 // it stays on disk, where rows are looked up by the [Block]: sorted, and merged with the classes in one reading.

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -63,7 +64,7 @@ func (f skewedFile) count(b *testing.B, workers int) *Table {
 		})
 	}
 	group.Wait()
-	t, err := Merge(f.variables, f.final, workers, counters...)
+	t, err := Merge(context.Background(), f.variables, f.final, workers, 0, nil, counters...)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -81,7 +82,7 @@ func (m microdata) count(batches, counters, workers int, times, sums bool) (*Tab
 	if err != nil {
 		return nil, err
 	}
-	return Merge(m.variables, final, workers, all...)
+	return Merge(context.Background(), m.variables, final, workers, 0, nil, all...)
 }
 
 // counters counts m; after is called after each batch.
@@ -318,7 +319,7 @@ func TestErrors(t *testing.T) {
 	if err := c.Add(2, []Column{one}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge(makeVariables([]int{2}), [][]uint32{{2, 0}}, 1, c); err == nil {
+	if _, err := Merge(context.Background(), makeVariables([]int{2}), [][]uint32{{2, 0}}, 1, 0, nil, c); err == nil {
 		t.Error("merging a provisional code without final code gave no error")
 	}
 	if _, err := New(makeVariables([]int{2}), [][]uint32{{3}}, []int64{1}); err == nil {
@@ -344,7 +345,7 @@ func TestSixtyFourWideVariables(t *testing.T) {
 	if err := c.Add(3, cols, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Merge(variables, final, 2, c)
+	table, err := Merge(context.Background(), variables, final, 2, 0, nil, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Four records of sex and area are counted by a counter that spills after each batch, and looked up in a table on disk.
-func ExampleMergeWithin() {
+func ExampleMerge() {
 	store := contingency.NewStore("")
 	defer store.Close()
 	variables := []contingency.Variable{{Name: "sex", Categories: []string{"f", "m"}}, {Name: "area", Categories: []string{"north", "south"}}}
@@ -25,7 +25,7 @@ func ExampleMergeWithin() {
 		}
 	}
 	const memory = 1 // bytes: no table is as small
-	table, err := contingency.MergeWithin(context.Background(), variables, final, 1, memory, store, counter)
+	table, err := contingency.Merge(context.Background(), variables, final, 1, memory, store, counter)
 	if err != nil {
 		log.Fatal(err)
 	}

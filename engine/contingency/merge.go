@@ -8,27 +8,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Merge makes one table of all counters. final[v][p] is the final code of variable v's provisional code p; final[v][0] must be
-// variables[v].Missing(). Several provisional codes may have the same final code. The table is the same, to the byte, however
-// the rows were split over counters, and whatever the number of workers (goroutines; 0 means GOMAXPROCS). The counters are
-// used up. What they spilled is read back; the table is in memory.
-func Merge(variables []Variable, final [][]uint32, workers int, counters ...*Counter) (*Table, error) {
-	return MergeWithin(context.Background(), variables, final, workers, 0, nil, counters...)
-}
-
-// leastMemory is what a worker of MergeWithin takes at least once a table has to go through the store, in bytes.
+// leastMemory is what a worker of Merge takes at least once a table has to go through the store, in bytes.
 const leastMemory = 2 << 20
 
-// MergeWithin is Merge for counters that may have spilled. The table is in memory if it and its lookup index fit in memory bytes
-// (0: no limit), else in the store: its classes lie in files in their order and must not be used after the store is closed.
+// Merge makes one table of all counters, which may have spilled. final[v][p] is the final code of variable v's provisional code p;
+// final[v][0] must be variables[v].Missing(). Several provisional codes may have the same final code. The table is the same, to the
+// byte, however the rows were split over counters, and whatever the number of workers (goroutines; 0 means GOMAXPROCS). The counters
+// are used up. The table is in memory if it and its lookup index fit in memory bytes (0: no limit), else in the store: its classes lie
+// in files in their order and must not be used after the store is closed.
 //
 // memory is for this call, buffers included, on top of what the counters hold and of one word for each code in final. If it is less than
 // 2 MiB a worker, that much is used all the same (the limit of a table in memory stays as it is said).
-func MergeWithin(ctx context.Context, variables []Variable, final [][]uint32, workers int, memory int64, s *Store, counters ...*Counter) (*Table, error) {
-	return mergeWithin(ctx, variables, final, goroutines(workers), memory, leastMemory, s, counters)
+func Merge(ctx context.Context, variables []Variable, final [][]uint32, workers int, memory int64, s *Store, counters ...*Counter) (*Table, error) {
+	return merge(ctx, variables, final, goroutines(workers), memory, leastMemory, s, counters)
 }
 
-func mergeWithin(ctx context.Context, variables []Variable, final [][]uint32, workers int, memory, least int64, s *Store, counters []*Counter) (*Table, error) {
+func merge(ctx context.Context, variables []Variable, final [][]uint32, workers int, memory, least int64, s *Store, counters []*Counter) (*Table, error) {
 	m := &merger{ctx: ctx, variables: variables, workers: workers, memory: memory, store: s}
 	var err error
 	if m.layout, err = layoutOf(variables); err != nil {

@@ -29,7 +29,7 @@ func (f skewedFile) countWithin(b *testing.B, memory int64, s *Store) *Table {
 		})
 	}
 	group.Wait()
-	t, err := MergeWithin(context.Background(), f.variables, f.final, workers, memory/2, s, counters...)
+	t, err := Merge(context.Background(), f.variables, f.final, workers, memory/2, s, counters...)
 	if err != nil {
 		b.Fatal(err)
 	}

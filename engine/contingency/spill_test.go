@@ -43,7 +43,7 @@ func (m microdata) within(t *rapid.T, s *Store, memory, least int64, times, sums
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := mergeWithin(context.Background(), m.variables, final, rapid.IntRange(1, 3).Draw(t, "workers"), memory, least, s, counters)
+	table, err := merge(context.Background(), m.variables, final, rapid.IntRange(1, 3).Draw(t, "workers"), memory, least, s, counters)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func spilledTable(t *testing.T, s *Store) *Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := MergeWithin(context.Background(), m.variables, final, 2, 1, s, counters...)
+	table, err := Merge(context.Background(), m.variables, final, 2, 1, s, counters...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestStoreErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := MergeWithin(context.Background(), m.variables, final, 2, 100, nil, counters...); err == nil {
+		if _, err := Merge(context.Background(), m.variables, final, 2, 100, nil, counters...); err == nil {
 			t.Error("no error")
 		}
 	})
@@ -181,7 +181,7 @@ func fullRun(m microdata, s *Store) error {
 	if err != nil {
 		return err
 	}
-	table, err := mergeWithin(context.Background(), m.variables, final, 2, 1, 1<<14, s, counters)
+	table, err := merge(context.Background(), m.variables, final, 2, 1, 1<<14, s, counters)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (f *fullFile) WriteAt(p []byte, at int64) (int, error) {
 	return f.randomFile.WriteAt(p, at)
 }
 
-func TestMergeWithinStops(t *testing.T) {
+func TestMergeStops(t *testing.T) {
 	s := NewStore(t.TempDir())
 	defer s.Close()
 	m := spillable()
@@ -220,7 +220,7 @@ func TestMergeWithinStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := MergeWithin(ctx, m.variables, final, 2, 1, s, counters...); !errors.Is(err, context.Canceled) {
+	if _, err := Merge(ctx, m.variables, final, 2, 1, s, counters...); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -240,7 +240,7 @@ func TestMergeStaysWithin(t *testing.T) {
 	const memory = 2 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	table, err := mergeWithin(context.Background(), f.variables, f.final, 2, memory, 0, s, counters)
+	table, err := merge(context.Background(), f.variables, f.final, 2, memory, 0, s, counters)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestManySpills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := mergeWithin(context.Background(), m.variables, final, 2, 1, 1, s, counters)
+			table, err := merge(context.Background(), m.variables, final, 2, 1, 1, s, counters)
 			if err != nil {
 				t.Fatal(err)
 			}

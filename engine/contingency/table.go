@@ -8,7 +8,7 @@ import (
 )
 
 // A Table is a finished contingency table. It is immutable and safe for concurrent use. Classes are numbered from 0 in the
-// lexicographic order of their codes, first variable first. The classes of a large one may lie on disk, see [MergeWithin]; reading
+// lexicographic order of their codes, first variable first. The classes of a large one may lie on disk, see [Merge]; reading
 // them in their order is then fast, and [Table.Err] tells whether all could be read.
 type Table struct {
 	Variables []Variable

@@ -1,20 +1,12 @@
 package graph
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
-// LogJunctionTrees is the natural logarithm of the number of junction trees of a decomposable graph: of the trees over all its
+// JunctionTrees is the number of junction trees of a decomposable graph, at least 1: of the trees over all its
 // maximal cliques with the junction property, where an empty separator may join two components (Thomas & Green 2009). For each
 // distinct separator, of multiplicity m and contained in t cliques, whose part of any junction tree falls into pieces of the sizes
 // f_1 to f_(m+1) when all edges with exactly this separator are cut, it is the product of t^(m-1) f_1 ... f_(m+1).
-func (g *Graph) LogJunctionTrees() float64 {
-	return g.JunctionTree().logNumber()
-}
-
-// JunctionTrees is the number of junction trees of a decomposable graph, at least 1: see LogJunctionTrees. It is exact up to 2^53,
-// beyond that it has the relative accuracy of a floating point number.
+// It is exact up to 2^53, beyond that it has the relative accuracy of a floating point number.
 func (g *Graph) JunctionTrees() float64 {
 	number := 1.0
 	g.JunctionTree().eachSeparator(func(cliques, cuts int, pieces []int) {
@@ -26,17 +18,6 @@ func (g *Graph) JunctionTrees() float64 {
 		}
 	})
 	return number
-}
-
-func (t Tree) logNumber() float64 {
-	sum := 0.0
-	t.eachSeparator(func(cliques, cuts int, pieces []int) {
-		sum += float64(cuts-1) * math.Log(float64(cliques))
-		for _, f := range pieces {
-			sum += math.Log(float64(f))
-		}
-	})
-	return sum
 }
 
 // eachSeparator goes through the distinct separators, with the number of cliques that contain it, the number of edges of the tree

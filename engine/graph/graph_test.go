@@ -217,7 +217,6 @@ func countTrees(cliques []Set) int {
 func TestJunctionTrees(t *testing.T) {
 	EachDecomposable(5, func(g *Graph) bool {
 		require.InDelta(t, countTrees(g.Cliques()), g.JunctionTrees(), 0)
-		require.InDelta(t, math.Log(g.JunctionTrees()), g.LogJunctionTrees(), 1e-12)
 		return true
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -227,7 +226,7 @@ func TestJunctionTrees(t *testing.T) {
 		}
 	})
 	require.InDelta(t, 1e5*1e5, New(12).JunctionTrees()/(6.1917364224), 1e-3)
-	require.InDelta(t, 62*math.Log(64), New(64).LogJunctionTrees(), 1e-9)
+	require.InEpsilon(t, math.Ldexp(1, 62*6), New(64).JunctionTrees(), 1e-12)
 	require.InDelta(t, 1, New(0).JunctionTrees(), 0)
 	require.InDelta(t, 1, Complete(64).JunctionTrees(), 0)
 }
@@ -247,17 +246,30 @@ func drawDecomposable(t *rapid.T, most int) *Graph {
 	return g
 }
 
+// legal lists the pairs that are allowed, smaller vertex first, in ascending order.
+func (g *Graph) legal(allowed func(v, w int) bool) [][2]int {
+	var list [][2]int
+	for v := range g.n {
+		for w := v + 1; w < g.n; w++ {
+			if allowed(v, w) {
+				list = append(list, [2]int{v, w})
+			}
+		}
+	}
+	return list
+}
+
 func TestLargeGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawDecomposable(t, 64)
 		require.True(t, g.Decomposable())
 		checkStructure(t, g)
-		for _, e := range g.LegalAdditions() {
+		for _, e := range g.legal(g.CanAdd) {
 			g.Connect(e[0], e[1])
 			require.True(t, g.Decomposable())
 			g.Disconnect(e[0], e[1])
 		}
-		for _, e := range g.LegalDeletions() {
+		for _, e := range g.legal(g.CanRemove) {
 			g.Disconnect(e[0], e[1])
 			require.True(t, g.Decomposable())
 			g.Connect(e[0], e[1])
@@ -341,8 +353,8 @@ func TestMovesCases(t *testing.T) {
 			}
 			require.Equal(t, sets(want.Cliques), g.Cliques())
 			require.Equal(t, sets(want.Separators), append([]Set{}, g.Separators()...))
-			require.Equal(t, sets(want.Additions), pairs(g.LegalAdditions()))
-			require.Equal(t, sets(want.Deletions), pairs(g.LegalDeletions()))
+			require.Equal(t, sets(want.Additions), pairs(g.legal(g.CanAdd)))
+			require.Equal(t, sets(want.Deletions), pairs(g.legal(g.CanRemove)))
 			if want.JunctionTrees != nil {
 				require.InDelta(t, *want.JunctionTrees, g.JunctionTrees(), 0)
 			}

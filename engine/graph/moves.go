@@ -11,17 +11,18 @@ func (g *Graph) CanAdd(v, w int) bool {
 
 // separates tells whether every path from v to w meets s.
 func (g *Graph) separates(s Set, v, w int) bool {
-	reached := Set(1) << v
-	for frontier := reached; frontier != 0; {
-		var next Set
-		for u := range frontier.Vertices() {
-			next |= g.adj[u]
-		}
-		frontier = next &^ s &^ reached
-		reached |= frontier
-		if reached.Has(w) {
+	reached := s.With(v)
+	next := g.adj[v] &^ reached
+	for next != 0 {
+		if next.Has(w) {
 			return false
 		}
+		reached |= next
+		var found Set
+		for ; next != 0; next &= next - 1 {
+			found |= g.adj[next.Min()]
+		}
+		next = found &^ reached
 	}
 	return true
 }
@@ -37,28 +38,9 @@ func (g *Graph) CanRemove(v, w int) bool {
 func (g *Graph) IsComplete(s Set) bool {
 	for rest := s; rest != 0; {
 		v := rest.Min()
-		rest = rest.Without(v)
-		if rest&^g.adj[v] != 0 {
+		if rest &= rest - 1; rest&^g.adj[v] != 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// LegalAdditions lists the edges that CanAdd allows, smaller vertex first, in ascending order.
-func (g *Graph) LegalAdditions() [][2]int { return g.pairs(g.CanAdd) }
-
-// LegalDeletions lists the edges that CanRemove allows, smaller vertex first, in ascending order.
-func (g *Graph) LegalDeletions() [][2]int { return g.pairs(g.CanRemove) }
-
-func (g *Graph) pairs(allowed func(v, w int) bool) [][2]int {
-	var list [][2]int
-	for v := range g.n {
-		for w := v + 1; w < g.n; w++ {
-			if allowed(v, w) {
-				list = append(list, [2]int{v, w})
-			}
-		}
-	}
-	return list
 }

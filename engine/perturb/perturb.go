@@ -57,31 +57,6 @@ func Draw(k Kernel, i int64, u float64) int64 {
 	return list[len(list)-1].Count
 }
 
-// Posterior is the law of the true count given the published one, under a flat prior: p[t] is the probability of low+t. The error
-// tells that j cannot be published.
-func Posterior(k Kernel, j int64) (low int64, p []float64, err error) {
-	low, high, ok := k.Bounds(j)
-	if !ok {
-		return 0, nil, fmt.Errorf("%s never publishes a count of %d", k.Name(), j)
-	}
-	sum := 0.0
-	for i := low; i <= high; i++ {
-		p = append(p, Probability(k, j, i))
-		sum += p[len(p)-1]
-	}
-	for t := range p {
-		p[t] /= sum
-	}
-	return low, p, nil
-}
-
-// Relevant tells whether the published count j of a true count i bounds it from above by i itself: then it can be subtracted down
-// to an evident zero (Smith 2011, chapter 3).
-func Relevant(k Kernel, j, i int64) bool {
-	_, high, ok := k.Bounds(j)
-	return ok && high == i
-}
-
 // A Key is the secret by which cells are perturbed. Whoever has it can undo the noise.
 type Key [32]byte
 

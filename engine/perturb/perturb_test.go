@@ -60,15 +60,11 @@ func TestBoundsAreSharp(t *testing.T) {
 				require.Equal(t, can, ok, j)
 				if can {
 					require.Equal(t, []int64{low[j], high[j]}, []int64{l, h}, j)
-					first, p, err := Posterior(k, j)
-					require.NoError(t, err)
-					require.Equal(t, l, first)
-					total := 0.0
-					for s, x := range p {
-						total += x
-						require.Equal(t, x > 0, Probability(k, j, l+int64(s)) > 0)
+					for i := max(0, l-2); i <= h+2; i++ {
+						if Probability(k, j, i) > 0 {
+							require.True(t, i >= l && i <= h, "%d published for %d", j, i)
+						}
 					}
-					require.InDelta(t, 1, total, 1e-12)
 				}
 			}
 			_, _, ok := k.Bounds(-1)
@@ -90,8 +86,6 @@ func TestBoundsOfTheThesis(t *testing.T) {
 		low, high, ok := c.kernel.Bounds(c.j)
 		require.True(t, ok)
 		require.Equal(t, []int64{c.low, c.high}, []int64{low, high}, "%s, %d", c.kernel.Name(), c.j)
-		require.True(t, Relevant(c.kernel, c.j, c.high))
-		require.False(t, Relevant(c.kernel, c.j, c.high-1))
 	}
 }
 
@@ -151,8 +145,6 @@ func TestRefusals(t *testing.T) {
 		_, err := make()
 		require.ErrorContains(t, err, want)
 	}
-	_, _, err := Posterior(must(Random(3)), 4)
-	require.ErrorContains(t, err, "never publishes a count of 4")
 }
 
 // Counts that a row publishes are such that no larger true count overflows.

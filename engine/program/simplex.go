@@ -118,9 +118,6 @@ func (s *Simplex) SetMaximise(maximise bool) {
 // SetBounds changes the bounds of a column.
 func (s *Simplex) SetBounds(column int, low, high float64) { s.setBounds(column, low, high) }
 
-// SetRange changes the range of a row.
-func (s *Simplex) SetRange(row int, low, high float64) { s.setBounds(s.columns+row, low, high) }
-
 func (s *Simplex) setBounds(j int, low, high float64) {
 	if s.low[j] == low && s.high[j] == high {
 		return

@@ -65,9 +65,6 @@ func openAs(folder string, mode fs.FileMode) (f *os.File, name string, err error
 	return named(folder, mode)
 }
 
-// Named is Open for a file that needs a name.
-func Named(folder string) (f *os.File, name string, err error) { return named(folder, 0o600) }
-
 func named(folder string, mode fs.FileMode) (f *os.File, name string, err error) {
 	for range attempts {
 		name = filepath.Join(folder, Name())

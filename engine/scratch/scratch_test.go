@@ -19,7 +19,7 @@ func TestNameFits(t *testing.T) {
 
 func TestOnlyTheDeadAreSwept(t *testing.T) {
 	dir := t.TempDir()
-	f, name, err := Named(dir)
+	f, name, err := named(dir, 0o600)
 	require.NoError(t, err)
 	defer f.Close()
 	info, err := os.Stat(name)

@@ -37,7 +37,7 @@ func TestLegalTogglesKeepGraphsDecomposable(t *testing.T) {
 		require.Equal(t, s.key, p.fromGraph(p.graph(s.edges)).key)
 		var inCliques graph.Set
 		for _, c := range s.cliques(graph.First(p.k), nil) {
-			require.True(t, s.complete(c))
+			require.True(t, s.IsComplete(c))
 			inCliques |= c
 		}
 		require.Equal(t, graph.First(p.k), inCliques)

@@ -117,14 +117,14 @@ func (c *chain) hang(s *state, rung int, b float64, twins bool) bool {
 
 // detach takes the block of a vertex away from its neighbours, if these are complete, and makes the cliques of the rest.
 func (c *chain) detach(s *state, v int, twins bool) (block, from graph.Set, ok bool) {
-	if !s.complete(s.adj[v]) {
+	if !s.IsComplete(s.Neighbours(v)) {
 		return 0, 0, false
 	}
 	block = graph.Of(v)
 	if twins {
-		closed := s.adj[v].With(v)
-		for w := range s.adj[v].Vertices() {
-			if s.adj[w].With(w) == closed {
+		closed := s.Neighbours(v).With(v)
+		for w := range s.Neighbours(v).Vertices() {
+			if s.Neighbours(w).With(w) == closed {
 				block = block.With(w)
 			}
 		}
@@ -133,7 +133,7 @@ func (c *chain) detach(s *state, v int, twins bool) (block, from graph.Set, ok b
 	if rest == 0 {
 		return 0, 0, false
 	}
-	from = s.adj[v] &^ block
+	from = s.Neighbours(v) &^ block
 	s.attach(block, from)
 	c.cliques = s.cliques(rest, c.cliques[:0])
 	return block, from, true
@@ -158,7 +158,7 @@ func (s *state) closed(to, from, block graph.Set, twins bool) bool {
 // twin tells whether a vertex of c has c as its closed neighbourhood in rest.
 func (s *state) twin(c, rest graph.Set) bool {
 	for v := range c.Vertices() {
-		if s.adj[v].With(v)&rest == c {
+		if s.Neighbours(v).With(v)&rest == c {
 			return true
 		}
 	}

@@ -76,7 +76,7 @@ func (p *space) neighbours(look *lookup, all *seen, s *state, n int, both bool, 
 	s.score = all.scores[n]
 	for i, e := range p.pairs {
 		v, w := int(e[0]), int(e[1])
-		if !both && s.adj[v].Has(w) || !s.legal(v, w) {
+		if !both && s.Adjacent(v, w) || !s.legal(v, w) {
 			continue
 		}
 		if stop() {

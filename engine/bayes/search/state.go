@@ -107,7 +107,7 @@ func (l *lookup) gain(v, w int, s graph.Set) float64 {
 // A state is a decomposable graph that a search is at.
 type state struct {
 	*space
-	adj   [graph.MaxVertices]graph.Set
+	graph.Graph
 	score float64 // log marginal likelihood less the penalty of the edges
 	key   key
 	edges []uint64 // bit of each pair
@@ -115,7 +115,7 @@ type state struct {
 }
 
 func (p *space) empty(l *lookup) *state {
-	s := &state{space: p, edges: make([]uint64, p.words)}
+	s := &state{space: p, Graph: *graph.New(p.k), edges: make([]uint64, p.words)}
 	if l != nil {
 		s.score = s.fullScore(l)
 	}
@@ -157,8 +157,7 @@ func (p *space) graph(edges []uint64) *graph.Graph {
 
 // toggle adds or removes an edge, whatever becomes of the graph; the score stays.
 func (s *state) toggle(v, w int) {
-	s.adj[v] ^= 1 << w
-	s.adj[w] ^= 1 << v
+	s.Toggle(v, w)
 	i := s.index[v][w]
 	s.edges[i/64] ^= 1 << (i % 64)
 	s.key[0] ^= s.keys[i][0]
@@ -174,49 +173,18 @@ func (s *state) size() int {
 	return n
 }
 
-// complete tells whether all vertices of c are adjacent to each other.
-func (s *state) complete(c graph.Set) bool {
-	for rest := c; rest != 0; rest &= rest - 1 {
-		v := rest.Min()
-		if c&^s.adj[v] != 1<<v {
-			return false
-		}
-	}
-	return true
-}
-
-// separated tells whether every path from v to w meets c.
-func (s *state) separated(v, w int, c graph.Set) bool {
-	reached := c.With(v)
-	next := s.adj[v] &^ reached
-	for next != 0 {
-		if next.Has(w) {
-			return false
-		}
-		reached |= next
-		var found graph.Set
-		for ; next != 0; next &= next - 1 {
-			found |= s.adj[next.Min()]
-		}
-		next = found &^ reached
-	}
-	return true
-}
-
-// legal tells whether the graph stays decomposable when the edge between v and w is toggled: common neighbours must be complete to
-// remove it (so that it is in one clique only), and separate v from w to add it.
+// legal tells whether the graph stays decomposable when the edge between v and w is toggled.
 func (s *state) legal(v, w int) bool {
-	common := s.adj[v] & s.adj[w]
-	if s.adj[v].Has(w) {
-		return s.complete(common)
+	if s.Adjacent(v, w) {
+		return s.CanRemove(v, w)
 	}
-	return s.separated(v, w, common)
+	return s.CanAdd(v, w)
 }
 
 // change is what toggling the edge between v and w adds to the score, where that is legal.
 func (s *state) change(l *lookup, v, w int) float64 {
-	gain := l.gain(v, w, s.adj[v]&s.adj[w]) - s.penalty
-	if s.adj[v].Has(w) {
+	gain := l.gain(v, w, s.Neighbours(v)&s.Neighbours(w)) - s.penalty
+	if s.Adjacent(v, w) {
 		return -gain
 	}
 	return gain
@@ -230,11 +198,11 @@ func (s *state) cardinality(part graph.Set, visit func(v int, before graph.Set) 
 		best, size := -1, -1
 		for rest := part; rest != 0; rest &= rest - 1 {
 			v := rest.Min()
-			if m := (s.adj[v] & numbered).Len(); m > size {
+			if m := (s.Neighbours(v) & numbered).Len(); m > size {
 				best, size = v, m
 			}
 		}
-		if !visit(best, s.adj[best]&numbered) {
+		if !visit(best, s.Neighbours(best)&numbered) {
 			return
 		}
 		numbered, part = numbered.With(best), part.Without(best)
@@ -244,7 +212,7 @@ func (s *state) cardinality(part graph.Set, visit func(v int, before graph.Set) 
 func (s *state) chordal() bool {
 	ok := true
 	s.cardinality(graph.First(s.k), func(_ int, before graph.Set) bool {
-		ok = s.complete(before)
+		ok = s.IsComplete(before)
 		return ok
 	})
 	return ok
@@ -307,7 +275,7 @@ func (s *state) scatter(l *lookup, rng *rand.PCG) {
 	}
 	for range below(rng, 2*s.k+1) {
 		e := s.pairs[below(rng, len(s.pairs))]
-		if v, w := int(e[0]), int(e[1]); !s.adj[v].Has(w) && s.legal(v, w) {
+		if v, w := int(e[0]), int(e[1]); !s.Adjacent(v, w) && s.legal(v, w) {
 			s.toggle(v, w)
 		}
 	}
