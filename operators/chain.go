@@ -67,8 +67,13 @@ func NewChain(in *arrow.Schema, operators ...Operator) (*Chain, error) {
 		b.chain.columns = append(b.chain.columns, column{field: f, step: -1})
 	}
 	names := map[string]bool{}
-	for _, op := range operators {
-		plan, err := op.Bind(b.schema())
+	writer := frequencyWriter(operators)
+	for i, op := range operators {
+		bind := op.Bind
+		if k, ok := op.(Keyed); ok {
+			bind = func(in *arrow.Schema) (*Plan, error) { return k.BindAs(in, i == writer) }
+		}
+		plan, err := bind(b.schema())
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +182,7 @@ func (b *binder) bind(plan *Plan) error {
 			if err != nil {
 				return err
 			}
-			if t := b.chain.columns[c].field.Type; !isNumber(valueType(t)) {
+			if t := b.chain.columns[c].field.Type; !IsNumber(ValueType(t)) {
 				return fmt.Errorf("%q is of type %s: only numbers can be added up", sum.Name, t)
 			}
 			t.sums = append(t.sums, c)

@@ -26,7 +26,7 @@ type domain struct {
 }
 
 func newDomain(key contingency.Key, typ arrow.DataType) *domain {
-	d := &domain{key: key, typ: valueType(typ), missing: map[string]bool{}, codes: map[string]uint32{}}
+	d := &domain{key: key, typ: ValueType(typ), missing: map[string]bool{}, codes: map[string]uint32{}}
 	for _, m := range key.MissingCodes {
 		d.missing[m] = true
 	}

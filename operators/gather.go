@@ -35,8 +35,8 @@ func gather[T classValue](mem memory.Allocator, class []int64, at []int32, a arr
 	return numbers(valid, buffer, len(class), nulls, arrow.GetDataType[T]())
 }
 
-// int64sByRow gives each row its value, null for class -1.
-func int64sByRow(mem memory.Allocator, class, values []int64) arrow.Array {
+// Int64sByRow gives each row its value, null for class -1.
+func Int64sByRow(mem memory.Allocator, class, values []int64) arrow.Array {
 	out, buffer := room[int64](mem, len(class))
 	copy(out, values)
 	if !slices.ContainsFunc(class, func(c int64) bool { return c < 0 }) {

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,25 +12,81 @@ import (
 	"microrisk/schemas"
 )
 
+// A Key is a key as an operator counts it.
+type Key struct {
+	schemas.Key
+	Who    string // the operator, for messages
+	Policy string // for missing values of all variables; "" for what the key says
+	Own    bool   // it is the operator's own, not the chain's
+}
+
+// KeyOf is the key that a measure counts: its own, or that of the chain.
+func KeyOf(m schemas.Measure, chain schemas.Key) Key {
+	k := Key{Key: chain, Who: m.ColumnPrefix(), Policy: m.MissingPolicy()}
+	if own := m.OwnKey(); own != nil {
+		k.Key, k.Own = *own, true
+	}
+	return k
+}
+
+// A Keyed operator counts a key. The chain tells one of those that count its own key to write the sample frequency of that key; operators
+// with a key of their own write theirs.
+type Keyed interface {
+	Operator
+	Counts() Key
+	// BindAs is Bind; frequency: it writes the sample frequency of the chain's key.
+	BindAs(in *arrow.Schema, frequency bool) (*Plan, error)
+}
+
+// frequencyWriter is the operator of a list that writes the sample frequency of the chain's key, -1 for none.
+func frequencyWriter(list []Operator) int {
+	var policies []string
+	var at []int
+	for i, o := range list {
+		if k, ok := o.(Keyed); ok && !k.Counts().Own {
+			policies, at = append(policies, k.Counts().Policy), append(at, i)
+		}
+	}
+	if w := schemas.FrequencyWriter(policies); w >= 0 {
+		return at[w]
+	}
+	return -1
+}
+
 var policies = map[string]uniques.Policy{
 	"": uniques.Category, schemas.MissingCategory: uniques.Category, schemas.MissingWildcard: uniques.Wildcard,
 	schemas.MissingIgnore: uniques.Ignore, schemas.MissingDrop: uniques.Drop,
 }
 
-// policiesOf are what the words of the spec mean to the search, one policy a key variable. operators is the operator's own, "" for none.
-func policiesOf(name string, key schemas.Key, operators string) ([]uniques.Policy, error) {
+// Policies are what the words of the spec mean to the search, one policy a key variable.
+func (key Key) Policies() ([]uniques.Policy, error) {
 	chosen := make([]uniques.Policy, len(key.Variables))
 	for v := range key.Variables {
-		word, ok := policyOf(key, v, operators), false
+		word, ok := key.PolicyOf(v), false
 		if chosen[v], ok = policies[word]; !ok {
-			return nil, fmt.Errorf("%s: there is no missing-value policy %q: it is one of category, wildcard, ignore, drop", name, word)
+			return nil, fmt.Errorf("%s: there is no missing-value policy %q: it is one of category, wildcard, ignore, drop", key.Who, word)
 		}
 	}
 	return chosen, nil
 }
 
-// dropping tells the variables without a value of which a record is left out.
-func dropping(chosen []uniques.Policy) []bool {
+// Drops tells for each key variable whether a record without a value is dropped; policies other than category and drop are errors.
+func (key Key) Drops() ([]bool, error) {
+	chosen, err := key.Policies()
+	if err != nil {
+		return nil, err
+	}
+	for v, policy := range chosen {
+		if policy != uniques.Drop && policy != uniques.Category {
+			return nil, fmt.Errorf("%s: the missing-value policy of %s is %s, which %s does not know: give it a policy of its own, category or drop",
+				key.Who, key.Variables[v].Name, key.PolicyOf(v), key.Who)
+		}
+	}
+	return Dropping(chosen), nil
+}
+
+// Dropping tells the variables without a value of which a record is left out.
+func Dropping(chosen []uniques.Policy) []bool {
 	drop := make([]bool, len(chosen))
 	for v, policy := range chosen {
 		drop[v] = policy == uniques.Drop
@@ -37,18 +94,14 @@ func dropping(chosen []uniques.Policy) []bool {
 	return drop
 }
 
-// policyOf is the missing-value policy of key variable v: the operator's, the variable's, the key's, category.
-func policyOf(key schemas.Key, v int, operators string) string {
-	for _, word := range []string{operators, key.Variables[v].Missing, key.Missing} {
-		if word != "" {
-			return word
-		}
-	}
-	return schemas.MissingCategory
+// PolicyOf is the missing-value policy of key variable v: the operator's, the variable's, the key's, category.
+func (key Key) PolicyOf(v int) string {
+	return cmp.Or(key.Policy, key.Variables[v].Missing, key.Missing, schemas.MissingCategory)
 }
 
-// keyRequest is the table of a key. It finds key variables that are not there, are named twice, or have no equality.
-func keyRequest(operator string, in *arrow.Schema, key schemas.Key) (contingency.Request, error) {
+// Request is the table of the key. It finds key variables that are not there, are named twice, or have no equality.
+func (key Key) Request(in *arrow.Schema) (contingency.Request, error) {
+	operator := key.Who
 	var r contingency.Request
 	if len(key.Variables) == 0 {
 		return r, fmt.Errorf("%s: the key has no variables", operator)
@@ -57,7 +110,7 @@ func keyRequest(operator string, in *arrow.Schema, key schemas.Key) (contingency
 		return r, fmt.Errorf("%s: the key has %d variables, at most 64 are possible", operator, len(key.Variables))
 	}
 	for v, k := range key.Variables {
-		f, err := lookUp(operator, in, k.Name)
+		f, err := LookUp(operator, in, k.Name)
 		if err != nil {
 			return r, err
 		}
@@ -66,7 +119,7 @@ func keyRequest(operator string, in *arrow.Schema, key schemas.Key) (contingency
 				return r, fmt.Errorf("%s: the key names %q twice", operator, k.Name)
 			}
 		}
-		switch t := valueType(f.Type); {
+		switch t := ValueType(f.Type); {
 		case arrow.IsFloating(t.ID()):
 			return r, fmt.Errorf("%s: %q is of type %s: floating-point numbers are hardly ever equal, so they are no key variables: band them with recode (width or cuts)", operator, k.Name, t)
 		case arrow.IsNested(t.ID()):
@@ -93,14 +146,14 @@ func keyRequest(operator string, in *arrow.Schema, key schemas.Key) (contingency
 	return r, nil
 }
 
-// keySummary says what a key's table looks like under an operator's missing-value policies; classes is the number of those that
+// Summary says what the key's table looks like under the operator's missing-value policies; classes is the number of those that
 // are not dropped.
-func keySummary(t *contingency.Table, key schemas.Key, operators string, classes, uniques int64, doubles float64) *schemas.KeySummary {
+func (key Key) Summary(t *contingency.Table, classes, uniques int64, doubles float64) *schemas.KeySummary {
 	s := &schemas.KeySummary{Classes: classes, SampleUniques: uniques, Doubles: doubles}
 	for v, variable := range t.Variables {
 		s.Variables = append(s.Variables, schemas.VariableSummary{
-			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: missing(t, v),
-			Policy: policyOf(key, v, operators), MissingCodes: key.Variables[v].MissingCodes,
+			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: MissingRecords(t, v),
+			Policy: key.PolicyOf(v), MissingCodes: key.Variables[v].MissingCodes,
 		})
 		if key.Variables[v].MissingCodes == nil {
 			s.Variables[v].MissingCodes = key.MissingCodes
@@ -109,8 +162,8 @@ func keySummary(t *contingency.Table, key schemas.Key, operators string, classes
 	return s
 }
 
-// missing is the number of records without a value of variable v.
-func missing(t *contingency.Table, v int) int64 {
+// MissingRecords is the number of records without a value of variable v.
+func MissingRecords(t *contingency.Table, v int) int64 {
 	var n int64
 	codes := make([]uint32, min(t.Classes(), 4096))
 	for from := 0; from < t.Classes(); from += len(codes) {

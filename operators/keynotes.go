@@ -10,9 +10,9 @@ import (
 // fewRecords is how many records a table must have for its shape to say anything of the variables.
 const fewRecords = 100
 
-// keyNotes warns of key variables that are none: identifiers, the sampling weight, and what another key variable says already. In tables
+// KeyNotes warns of key variables that are none: identifiers, the sampling weight, and what another key variable says already. In tables
 // of few records such things happen by chance.
-func keyNotes(env Env, t *contingency.Table, sampling *schemas.Sampling) {
+func KeyNotes(env Env, t *contingency.Table, sampling *schemas.Sampling) {
 	for _, v := range t.Variables {
 		switch n := int64(len(v.Categories)); {
 		case sampling != nil && sampling.Weight == v.Name:

@@ -2,13 +2,14 @@ package operators
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// number is value i as a number; false if it is null or no number.
-func number(a arrow.Array, i int) (float64, bool) {
+// Number is value i as a number; false if it is null or no number.
+func Number(a arrow.Array, i int) (float64, bool) {
 	if a.IsNull(i) {
 		return 0, false
 	}
@@ -27,7 +28,7 @@ func number(a arrow.Array, i int) (float64, bool) {
 		return float64(a.Value(i)), true
 	case *array.Dictionary:
 		if k := a.GetValueIndex(i); !a.Dictionary().IsNull(k) {
-			return number(a.Dictionary(), k)
+			return Number(a.Dictionary(), k)
 		}
 		return 0, false
 	case *array.String, *array.LargeString:
@@ -61,7 +62,7 @@ func Integer(a arrow.Array, i int) (int64, bool) {
 	case *array.Uint64:
 		return int64(a.Value(i)), a.Value(i) <= 1<<63-1
 	case *array.Float32, *array.Float64, *array.Decimal128, *array.Decimal256:
-		x, _ := number(a, i)
+		x, _ := Number(a, i)
 		return int64(x), x == float64(int64(x)) && x >= -(1<<53) && x <= 1<<53
 	case *array.String, *array.LargeString:
 		n, err := strconv.ParseInt(Text(a, i), 10, 64)
@@ -79,9 +80,33 @@ func show(a arrow.Array, i int) string {
 	if a.IsNull(i) {
 		return "null"
 	}
-	if text := Text(a, i); !isText(valueType(a.DataType())) {
+	if text := Text(a, i); !IsText(ValueType(a.DataType())) {
 		return text
 	} else {
 		return strconv.Quote(text)
 	}
+}
+
+// DecimalNumber is value i as a number, where a floating-point one is the decimal that it is written as: 0.7 in 32 bits is 0.7 and not
+// 0.699999988. False if it is null or no number.
+func DecimalNumber(a arrow.Array, i int) (float64, bool) {
+	switch a := a.(type) {
+	case *array.Float32:
+		if a.IsNull(i) {
+			return 0, false
+		}
+		x, err := strconv.ParseFloat(strconv.FormatFloat(float64(a.Value(i)), 'g', -1, 32), 64)
+		return x, err == nil
+	case *array.Dictionary:
+		if k := a.GetValueIndex(i); a.IsValid(i) && a.Dictionary().IsValid(k) {
+			return DecimalNumber(a.Dictionary(), k)
+		}
+		return 0, false
+	}
+	return Number(a, i)
+}
+
+// PlainDecimal tells whether a number is written without an exponent.
+func PlainDecimal(s string) bool {
+	return strings.Trim(s, "0123456789.+-") == ""
 }

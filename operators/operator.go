@@ -106,8 +106,8 @@ func (e *UnknownColumnError) Error() string {
 	return s
 }
 
-// lookUp finds a column that an operator names.
-func lookUp(operator string, in *arrow.Schema, name string) (arrow.Field, error) {
+// LookUp finds a column that an operator names.
+func LookUp(operator string, in *arrow.Schema, name string) (arrow.Field, error) {
 	fields, ok := in.FieldsByName(name)
 	if ok {
 		return fields[0], nil

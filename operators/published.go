@@ -3,6 +3,8 @@ package operators
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,8 +18,8 @@ const TotalCode = "Total"
 
 // Published has the counts that were really published: one for each combination of some variables, of which some may be totals.
 type Published struct {
+	Name   string // of the file, for messages
 	counts map[string]int64
-	name   string
 }
 
 // CountColumns are names of the column that has the counts of a published table.
@@ -27,7 +29,7 @@ var CountColumns = schemas.CountColumns
 // value or count. A null variable is a missing value; Total is a margin; a combination that is not there is empty. Errors: a column
 // that is not there, several columns of counts, a count that is null, negative or no whole number, a combination that is there twice.
 func ReadPublished(ctx context.Context, name string, source Source, variables []string) (*Published, error) {
-	p := &Published{counts: map[string]int64{}, name: name}
+	p := &Published{counts: map[string]int64{}, Name: name}
 	schema := source.Schema()
 	column, others, err := countColumn(name, schema, variables)
 	if err != nil {
@@ -35,7 +37,7 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 	}
 	at := make([]int, len(variables)+1)
 	for i, v := range append(variables[:len(variables):len(variables)], column) {
-		if _, err := lookUp(name, schema, v); err != nil {
+		if _, err := LookUp(name, schema, v); err != nil {
 			return nil, err
 		}
 		at[i] = schema.FieldIndices(v)[0]
@@ -48,7 +50,7 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 	_, err = chain.Run(ctx, source, &Emit{To: func(_ int, r arrow.Record) error {
 		for row := range int(r.NumRows()) {
 			for i := range variables {
-				texts[i] = missingText
+				texts[i] = MissingText
 				if c := r.Column(at[i]); !c.IsNull(row) {
 					texts[i] = Text(c, row)
 				}
@@ -56,14 +58,14 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 			counts := r.Column(at[len(variables)])
 			n, ok := Integer(counts, row)
 			if !ok || n < 0 {
-				return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, wordsOf(texts), show(counts, row))
+				return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, WordsOf(texts), show(counts, row))
 			}
 			key := strings.Join(texts, "\x00")
 			if _, twice := p.counts[key]; twice && len(others) > 0 {
 				return fmt.Errorf("%s has %s twice, as it has columns besides the variables of the tables and the counts: %s; leave them out of the file",
-					name, wordsOf(texts), strings.Join(others, ", "))
+					name, WordsOf(texts), strings.Join(others, ", "))
 			} else if twice {
-				return fmt.Errorf("%s has %s twice", name, wordsOf(texts))
+				return fmt.Errorf("%s has %s twice", name, WordsOf(texts))
 			}
 			p.counts[key] = n
 		}
@@ -94,73 +96,19 @@ func countColumn(name string, schema *arrow.Schema, variables []string) (column 
 	return column, others, nil
 }
 
-// missingText stands for a missing value in keys of published counts.
-const missingText = "\x01"
+// MissingText stands for a missing value in keys of published counts.
+const MissingText = "\x01"
 
-// wordsOf names a row by its categories.
-func wordsOf(texts []string) string {
-	return "[" + strings.ReplaceAll(strings.Join(texts, ", "), missingText, "missing") + "]"
+// WordsOf names a row by its categories.
+func WordsOf(texts []string) string {
+	return "[" + strings.ReplaceAll(strings.Join(texts, ", "), MissingText, "missing") + "]"
 }
 
-// count is the published count of a combination; one that is not in the file is empty.
-func (p *Published) count(texts []string) (count int64, there bool) {
+// All are the counts by their combinations: the texts of the variables, joined by zero bytes.
+func (p *Published) All() iter.Seq2[string, int64] { return maps.All(p.counts) }
+
+// Count is the published count of a combination; one that is not in the file is empty.
+func (p *Published) Count(texts []string) (count int64, there bool) {
 	count, there = p.counts[strings.Join(texts, "\x00")]
 	return count, there
-}
-
-// foreignRows looks for rows of published counts that no table asks for: of categories, or of tables, that the data does not have.
-// What is counted in one of them is an error, as the tables would not be those released. Margins of other kinds do no harm.
-func (f *sapFit) foreignRows(env Env) error {
-	b, p := f.bound, f.bound.Published
-	categories := make([]map[string]bool, len(f.table.Variables))
-	for v, variable := range f.table.Variables {
-		categories[v] = map[string]bool{TotalCode: true}
-		for _, c := range variable.Categories {
-			categories[v][c] = true
-		}
-		if v < b.by || f.layout.missing[v-b.by] || b.Config.Missing == schemas.MissingDrop {
-			categories[v][missingText] = true // records without a value are in no table, or a category
-		}
-	}
-	areas, names := map[string]bool{}, newIdentity(f)
-	for a := range len(f.first) - 1 {
-		names.name(a, -1)
-		areas[strings.Join(names.texts[:b.by], "\x00")] = true
-	}
-	first, why, empty := "", "", 0
-	for key, n := range p.counts {
-		reason := f.foreign(strings.Split(key, "\x00"), categories, areas)
-		switch {
-		case reason == "":
-		case n == 0:
-			empty++
-		case first == "" || key < first:
-			first, why = key, reason
-		}
-	}
-	if first != "" {
-		return fmt.Errorf("%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables",
-			p.name, p.counts[first], wordsOf(strings.Split(first, "\x00")), why)
-	}
-	if empty > 0 {
-		env.Warn(fmt.Sprintf("%s: %d rows of 0 of %s are of categories or tables that the data does not have: they are not counted as cells; declare levels if they should be", b.prefix, empty, p.name))
-	}
-	return nil
-}
-
-// foreign tells why no table asks for a row, "" if one does or it is a margin.
-func (f *sapFit) foreign(texts []string, categories []map[string]bool, areas map[string]bool) string {
-	if len(texts) != len(categories) {
-		return "" // a category with a zero byte
-	}
-	for v, text := range texts {
-		if !categories[v][text] {
-			return fmt.Sprintf("no record has the category %s of %s", strings.ReplaceAll(text, missingText, "missing"), f.table.Variables[v].Name)
-		}
-	}
-	by := texts[:f.bound.by]
-	if slices.Contains(by, TotalCode) || slices.Contains(by, missingText) || areas[strings.Join(by, "\x00")] {
-		return ""
-	}
-	return "there is no table " + wordsOf(by) + " in the data"
 }

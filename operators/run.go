@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
-	"microrisk/schemas"
 )
 
 // Options of a run. The zero value is good.
@@ -54,9 +53,7 @@ type Report struct {
 type OperatorReport struct {
 	Name    string // the prefix of its columns
 	Summary any
-	Model   *schemas.Model // of one that fits a model
-	Tables  Tabled         // one that makes a file of its own
-	Expects *Expectation   // one that has a model of the population
+	Fitted  Fitted // for who knows what else it is
 }
 
 // A run is one execution of a chain.
@@ -178,15 +175,7 @@ func (r *run) count(ctx context.Context, n int) error {
 			return st.plan.named(err)
 		}
 		if summary := r.fitted[i].Summary(); summary != nil {
-			o := OperatorReport{Name: st.plan.Name, Summary: summary}
-			if m, ok := r.fitted[i].(Modelled); ok {
-				o.Model = m.Model()
-			}
-			if e, ok := r.fitted[i].(Expecting); ok {
-				o.Expects = e.Expectation()
-			}
-			o.Tables, _ = r.fitted[i].(Tabled)
-			r.report.Operators = append(r.report.Operators, o)
+			r.report.Operators = append(r.report.Operators, OperatorReport{Name: st.plan.Name, Summary: summary, Fitted: r.fitted[i]})
 		}
 	}
 	return nil

@@ -388,7 +388,7 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 		if w.active != nil && !w.active.Get(r) {
 			continue
 		}
-		v, ok := number(a, r)
+		v, ok := Number(a, r)
 		switch {
 		case sum.Weight && (!ok || !(v > 0) || math.IsInf(v, 1)):
 			way := ""

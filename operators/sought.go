@@ -19,8 +19,12 @@ import (
 // gone through it for the first time; its error ends the run, unless Options.AllowEmpty.
 type Seeker interface{ Unfound() error }
 
-// sought are values that some row should have.
-type sought struct {
+// A Remarker is what an operator's Apply may also be: Remark is asked once, when all rows have gone through it for the first time. It is
+// a warning, "" for none, or an error that ends the run.
+type Remarker interface{ Remark() (string, error) }
+
+// Sought are values that some row should have.
+type Sought struct {
 	who    string // the column, with what is done to it
 	values []string
 	left   atomic.Int32 // values that no row had so far
@@ -33,15 +37,16 @@ type sought struct {
 // soughtMost is how many values of a column are kept to find the nearest ones.
 const soughtMost = 10000
 
-func newSought(who string, values []string) *sought {
-	s := &sought{who: who, values: slices.Compact(slices.Sorted(slices.Values(values))), met: map[string]bool{}}
+// NewSought looks for values of a column; who says what is done to it.
+func NewSought(who string, values []string) *Sought {
+	s := &Sought{who: who, values: slices.Compact(slices.Sorted(slices.Values(values))), met: map[string]bool{}}
 	s.found = make([]bool, len(s.values))
 	s.left.Store(int32(len(s.values)))
 	return s
 }
 
-// look looks for the values among the rows of a column. Once all are found it costs nothing.
-func (s *sought) look(column arrow.Array) {
+// Look looks for the values among the rows of a column. Once all are found it costs nothing.
+func (s *Sought) Look(column arrow.Array) {
 	if s == nil || s.left.Load() == 0 {
 		return
 	}
@@ -70,7 +75,7 @@ func (s *sought) look(column arrow.Array) {
 	s.take(met)
 }
 
-func (s *sought) take(met map[string]bool) {
+func (s *Sought) take(met map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for text := range met {
@@ -85,7 +90,7 @@ func (s *sought) take(met map[string]bool) {
 }
 
 // Unfound is a Seeker's.
-func (s *sought) Unfound() error {
+func (s *Sought) Unfound() error {
 	if s == nil || s.left.Load() == 0 {
 		return nil
 	}
@@ -152,6 +157,11 @@ func quotedSome(values []string, last string) string {
 		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
 	}
 	return words[0]
+}
+
+// NearestInWords lists up to five known values, those that are most like a value first.
+func NearestInWords(value string, known []string) string {
+	return quotedSome(nearestValues(value, known), "and")
 }
 
 // nearestValues are up to five known values, those that are most like a value first; all, if they are few.

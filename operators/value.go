@@ -122,20 +122,21 @@ func fraction(u arrow.TimeUnit) string {
 	return [...]string{arrow.Second: "", arrow.Millisecond: ".000", arrow.Microsecond: ".000000", arrow.Nanosecond: ".000000000"}[u]
 }
 
-// isInteger reports whether values of the type are whole numbers.
-func isInteger(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) }
+// IsInteger reports whether values of the type are whole numbers.
+func IsInteger(t arrow.DataType) bool { return arrow.IsInteger(t.ID()) }
 
-// isNumber reports whether values of the type are numbers.
-func isNumber(t arrow.DataType) bool {
-	return isInteger(t) || arrow.IsFloating(t.ID()) || arrow.IsDecimal(t.ID())
+// IsNumber reports whether values of the type are numbers.
+func IsNumber(t arrow.DataType) bool {
+	return IsInteger(t) || arrow.IsFloating(t.ID()) || arrow.IsDecimal(t.ID())
 }
 
-// isText reports whether values of the type are text.
-func isText(t arrow.DataType) bool {
+// IsText reports whether values of the type are text.
+func IsText(t arrow.DataType) bool {
 	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING
 }
 
-func valueType(t arrow.DataType) arrow.DataType {
+// ValueType is the type of the values of a column, coded or not.
+func ValueType(t arrow.DataType) arrow.DataType {
 	if d, ok := t.(*arrow.DictionaryType); ok {
 		return d.ValueType
 	}
@@ -145,14 +146,14 @@ func valueType(t arrow.DataType) arrow.DataType {
 // compareText orders the texts of two values of the type by value: numbers as numbers, everything else by its bytes, which for
 // dates and times is their order too.
 func compareText(t arrow.DataType) func(a, b string) int {
-	if t = valueType(t); !isInteger(t) && !arrow.IsDecimal(t.ID()) {
+	if t = ValueType(t); !IsInteger(t) && !arrow.IsDecimal(t.ID()) {
 		return cmp.Compare[string]
 	}
-	return compareDecimals
+	return CompareDecimals
 }
 
-// compareDecimals compares decimal numerals without exponents, exactly and of any length.
-func compareDecimals(a, b string) int {
+// CompareDecimals compares decimal numerals without exponents, exactly and of any length.
+func CompareDecimals(a, b string) int {
 	negative := strings.HasPrefix(a, "-")
 	if negative != strings.HasPrefix(b, "-") {
 		if negative {

@@ -7,6 +7,7 @@ import (
 
 	"microrisk/operators/parquetfile"
 	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 // AnnotatedSpec is the spec by which a Parquet file was annotated, from its own metadata, with the file as its source. A file that was not
@@ -45,5 +46,5 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schemas.Decode(path+" (its metadata)", whole)
+	return specfile.Decode(path+" (its metadata)", whole)
 }

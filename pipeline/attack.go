@@ -14,6 +14,7 @@ import (
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/mc3"
 	"microrisk/schemas"
 )
 
@@ -25,14 +26,14 @@ type AttackSpec struct {
 	// Sample has the sample as its source, a key, and operators that choose and recode; its sampling says how large the population
 	// is, unless Population does.
 	Sample     *schemas.Spec
-	Population []string    // files of the whole population, of the same columns; none: it is not known
-	Model      schemas.MC3 // of the population
-	KnownOnly  bool        // no model is fitted; Population must be there
-	Frequency  int64       // f of the classes of strategies 6 and 7; 0 means 2
-	Ranking    string      // of the Bayesian strategy, one of Rankings; "" means match
-	Cost       float64     // people that an intruder accepts to look at; 0 for any number
-	Classes    []string    // files with the key's columns, a row for each class that is also considered by itself; none: no such attack
-	Out        string      // file with one row an attack (.parquet, .arrow or .csv), "" for none
+	Population []string   // files of the whole population, of the same columns; none: it is not known
+	Model      mc3.Config // of the population
+	KnownOnly  bool       // no model is fitted; Population must be there
+	Frequency  int64      // f of the classes of strategies 6 and 7; 0 means 2
+	Ranking    string     // of the Bayesian strategy, one of Rankings; "" means match
+	Cost       float64    // people that an intruder accepts to look at; 0 for any number
+	Classes    []string   // files with the key's columns, a row for each class that is also considered by itself; none: no such attack
+	Out        string     // file with one row an attack (.parquet, .arrow or .csv), "" for none
 }
 
 // An AttackOutcome has what each attack achieves.
@@ -123,14 +124,14 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 }
 
 // sample counts the sample, and fits the model unless there is none.
-func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *counting, o Options, out *AttackOutcome) (*operators.Expectation, error) {
+func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *counting, o Options, out *AttackOutcome) (*mc3.Expectation, error) {
 	if s.KnownOnly {
 		return nil, countWith(ctx, "sample", spec, count, o)
 	}
 	model := s.Model
 	model.Replace = true // the sample may be annotated already, and nothing of it is written
 	fitted := *spec
-	fitted.Operators = append(slices.Clone(spec.Operators), schemas.Operator{MC3: &model})
+	fitted.Operators = append(slices.Clone(spec.Operators), schemas.Operator{Config: &model})
 	if err := fitted.Validate(); err != nil {
 		return nil, err
 	}
@@ -147,12 +148,12 @@ func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *coun
 	if j.chain, err = j.bind(true, slices.Insert(list, len(list)-1, operators.Operator(count))...); err != nil {
 		return nil, inRole("sample", err)
 	}
-	tidy, err := makeFolders(modelsOut(&fitted))
+	tidy, err := makeFolders(sidesOut(&fitted, operators.MadeDocument))
 	if err != nil {
 		return nil, err
 	}
 	defer tidy()
-	models, err := openModels(&fitted, j.source.Inputs())
+	models, err := openSideFiles(&fitted, j.source.Inputs())
 	if err != nil {
 		return nil, err
 	}
@@ -162,14 +163,14 @@ func (s *AttackSpec) sample(ctx context.Context, spec *schemas.Spec, count *coun
 		return nil, inRole("sample", err)
 	}
 	out.Warnings = report.Warnings
-	files, err := models.write(report)
+	files, err := models.write(ctx, report, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := (summaryFile{}).commit(nil, files...); err != nil {
 		return nil, err
 	}
-	e := report.Operators[len(report.Operators)-1].Expects
+	e := report.Operators[len(report.Operators)-1].Fitted.(mc3.Expecting).Expectation()
 	out.Expected, out.People = e.File, e.People()
 	return e, nil
 }
@@ -210,9 +211,9 @@ func (s *AttackSpec) checkOut(o Options) error {
 	if err != nil {
 		return err
 	}
-	model := &schemas.Spec{Operators: []schemas.Operator{{MC3: &s.Model}}}
+	model := &schemas.Spec{Operators: []schemas.Operator{{Config: &s.Model}}}
 	read = slices.Concat(read, readBesides(model), o.Reads)
-	writes := modelsOut(model)
+	writes := sidesOut(model, operators.MadeDocument)
 	if s.Out == "" {
 		return checkPaths(read, writes)
 	}
@@ -224,7 +225,7 @@ func (s *AttackSpec) checkOut(o Options) error {
 }
 
 // attack tries all strategies; classes are nil if the population is not known, expects is nil if no model was fitted.
-func (out *AttackOutcome) attack(ctx context.Context, s AttackSpec, classes []attack.Class, of []int, expects *operators.Expectation) error {
+func (out *AttackOutcome) attack(ctx context.Context, s AttackSpec, classes []attack.Class, of []int, expects *mc3.Expectation) error {
 	frequency := s.Frequency
 	if frequency == 0 {
 		frequency = 2

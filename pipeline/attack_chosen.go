@@ -8,7 +8,7 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
-	"microrisk/operators"
+	"microrisk/operators/mc3"
 )
 
 // chosenClasses is what an attack on chosen classes needs.
@@ -16,7 +16,7 @@ type chosenClasses struct {
 	sample, population *contingency.Table // population is nil if it is not known
 	classes            []attack.Class     // nil if the population is not known
 	policies           []uniques.Policy
-	expects            *operators.Expectation // nil if no model was fitted
+	expects            *mc3.Expectation // nil if no model was fitted
 }
 
 // chosen attacks the classes that files list, in both directions. A class that is neither in the population nor, where that is not known,

@@ -15,6 +15,7 @@ import (
 	"microrisk/engine/bounds"
 	"microrisk/engine/perturb"
 	"microrisk/operators"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -144,7 +145,7 @@ func (s *BoundsSpec) paths() []string { return slices.Concat(s.Tables, s.Exact, 
 
 // check finds what is wrong before anything is read.
 func (s *BoundsSpec) check(read []Reading) error {
-	spec := &schemas.Spec{Source: schemas.Source{Path: s.paths()}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+	spec := &schemas.Spec{Source: schemas.Source{Path: s.paths()}, Operators: []schemas.Operator{{Config: &tabulate.Config{
 		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: s.Out}}}}
 	if err := spec.Validate(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -98,7 +99,7 @@ func TestBoundsOfMixedSchemes(t *testing.T) {
 // A missing value is a category of its own, beside one that is called missing.
 func TestBoundsOfMissing(t *testing.T) {
 	inFolder(t, map[string]string{"d.csv": "k\nmissing\nNA\nx\n"})
-	_, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"d.csv"}}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+	_, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"d.csv"}}, Operators: []schemas.Operator{{Config: &tabulate.Config{
 		Cells: []schemas.KeyVariable{{Name: "k", MissingCodes: []string{"NA"}}}, Path: "t.parquet"}}}}, Options{})
 	require.NoError(t, err)
 	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"t.parquet"}, Out: "b.parquet"}, Options{})

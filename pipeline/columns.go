@@ -32,27 +32,15 @@ func (j *job) checkColumns(look bool) error {
 	if s.ID != "" {
 		c.check("id", "id", s.ID)
 	}
-	shared := sharedKey(s)
+	shared := s.FrequencyWriter()
 	for i, o := range s.Operators {
 		path := fmt.Sprintf("operators[%d]", i)
-		for _, r := range o.Recode {
-			c.recode(path+".recode."+r.Name, r)
+		if n, ok := o.Config.(schemas.Naming); ok {
+			n.Names(path+"."+o.Name(), columnScope{c})
 		}
-		switch {
-		case o.Select != nil:
-			for k, name := range o.Select.Columns {
-				c.check(fmt.Sprintf("%s.select.columns[%d]", path, k), "select", name)
-			}
-			for _, row := range o.Select.Rows {
-				c.check(path+".select.rows."+row.Column, "select", row.Column)
-			}
-		}
-		if o.SAP != nil {
-			c.tables(path+".sap", o.SAP)
-		}
-		if o.Tabulate != nil {
-			for k, v := range o.Tabulate.Cells {
-				c.check(fmt.Sprintf("%s.tabulate.cells[%d]", path, k), o.Tabulate.ColumnPrefix(), v.Name)
+		if w := o.Writer(); w != nil && o.Measure() == nil {
+			for _, made := range w.Columns(false, nil) {
+				c.add(made.Name)
 			}
 		}
 		m := o.Measure()
@@ -61,7 +49,7 @@ func (j *job) checkColumns(look bool) error {
 		}
 		name := m.ColumnPrefix()
 		own := c.measure(path+"."+o.Name()+".key", name, m.OwnKey())
-		if _, used := m.(*schemas.FrequencyOperator); !used && s.Sampling != nil && s.Sampling.Weight != "" {
+		if w, ok := o.Config.(schemas.Weighing); ok && w.Weighs() && s.Sampling != nil && s.Sampling.Weight != "" {
 			c.check("sampling.weight", "the weight", s.Sampling.Weight)
 		}
 		for _, made := range m.Columns(i == shared, own) {
@@ -97,20 +85,19 @@ func (c *columnCheck) check(path, who, name string) {
 	c.problems = append(c.problems, schemas.Problem{Path: path, Message: c.job.whyUnknown(who, name, c.visible)})
 }
 
-// recode checks what a column is made from, and lets what follows see it.
-func (c *columnCheck) recode(path string, r schemas.Recode) {
-	from := r.From
-	if from == "" {
-		from = r.Name
-	} else {
-		path += ".from"
-	}
-	c.check(path, "recode "+r.Name, from)
-	if r.Replace && from != r.Name {
-		delete(c.seen, from)
-		c.visible = slices.DeleteFunc(c.visible, func(name string) bool { return name == from })
-	}
-	c.add(r.Name)
+// A columnScope is what operators tell of their columns.
+type columnScope struct{ c *columnCheck }
+
+// Want is a Scope's.
+func (s columnScope) Want(path, who, name string) { s.c.check(path, who, name) }
+
+// Make is a Scope's.
+func (s columnScope) Make(name string) { s.c.add(name) }
+
+// Take is a Scope's.
+func (s columnScope) Take(name string) {
+	delete(s.c.seen, name)
+	s.c.visible = slices.DeleteFunc(s.c.visible, func(other string) bool { return other == name })
 }
 
 // measure checks the key variables of an operator and gives their names.
@@ -125,19 +112,6 @@ func (c *columnCheck) measure(path, who string, own *schemas.Key) []string {
 		names = append(names, v.Name)
 	}
 	return names
-}
-
-// tables checks the variables of tables.
-func (c *columnCheck) tables(path string, s *schemas.SAP) {
-	for k, v := range s.By {
-		c.check(fmt.Sprintf("%s.by[%d]", path, k), s.ColumnPrefix(), v.Name)
-	}
-	for k, v := range s.Cells {
-		c.check(fmt.Sprintf("%s.cells[%d]", path, k), s.ColumnPrefix(), v.Name)
-	}
-	for _, made := range s.Columns() {
-		c.add(made.Name)
-	}
 }
 
 // count checks the column that says how many records a row of a table stands for.

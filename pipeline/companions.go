@@ -3,8 +3,10 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -15,74 +17,79 @@ import (
 	"microrisk/schemas"
 )
 
-// Companions are what is read beside the inputs: saved models and secrets by their path, published counts by the operator's prefix.
-type companions struct {
-	models    map[string]*schemas.Model
-	secrets   map[string][]byte
-	published map[string]*operators.Published
+// Companions are what is read beside the inputs.
+type companions struct{ files operators.Files }
+
+// sideFilesOf calls f for each side file of a spec, with the prefix of its operator.
+func sideFilesOf(s *schemas.Spec, f func(prefix string, file operators.SideFile) error) error {
+	for _, o := range s.Operators {
+		filing, ok := o.Config.(operators.Filing)
+		if !ok {
+			continue
+		}
+		prefix := o.Name()
+		if n, named := o.Config.(schemas.Named); named {
+			prefix = n.ColumnPrefix()
+		}
+		for _, file := range filing.Files() {
+			if err := f(prefix, file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // readBesides are the files that operators name to be read: what each is, and its path.
 func readBesides(s *schemas.Spec) []Reading {
 	var list []Reading
-	add := func(what, path string) {
-		if path != "" {
-			list = append(list, Reading{what, path})
-		}
-	}
-	for _, o := range s.Operators {
-		if o.Tabulate != nil && o.Tabulate.Perturb != nil {
-			add("the secret", o.Tabulate.Perturb.Secret)
-		}
-		if o.SAP != nil {
-			add("the secret", o.SAP.Release.Secret)
-			if o.SAP.Release.Published != "" {
-				in, err := resolve(schemas.Source{Path: []string{o.SAP.Release.Published}})
-				if err != nil {
-					continue // the error comes when it is read
-				}
-				for _, path := range in.paths {
-					add("the file of published counts", path)
-				}
+	_ = sideFilesOf(s, func(_ string, f operators.SideFile) error {
+		switch {
+		case f.Written():
+		case f.Kind == operators.Counts:
+			in, err := resolve(schemas.Source{Path: []string{f.Path}})
+			if err != nil {
+				return nil // the error comes when it is read
 			}
+			for _, path := range in.paths {
+				list = append(list, Reading{f.What, path})
+			}
+		default:
+			list = append(list, Reading{f.What, f.Path})
 		}
-		if o.MC3 != nil {
-			add("the saved model", o.MC3.ModelIn)
-		}
-	}
+		return nil
+	})
 	return list
 }
 
 // readBeside reads the files that operators name.
 func readBeside(ctx context.Context, s *schemas.Spec, o Options) (*companions, error) {
-	b := &companions{secrets: map[string][]byte{}, published: map[string]*operators.Published{}}
-	var err error
-	if b.models, err = readModels(s); err != nil {
-		return nil, err
+	b := &companions{operators.Files{Secrets: map[string][]byte{}, Documents: map[string]any{}, Counts: map[string]*operators.Published{}}}
+	err := sideFilesOf(s, func(_ string, f operators.SideFile) (err error) {
+		switch f.Kind {
+		case operators.Secret:
+			return b.secret(f.Path, o)
+		case operators.Document:
+			return b.document(f)
+		case operators.Counts:
+			b.files.Counts[f.Key()], err = readPublished(ctx, f.Path, f.Variables, o)
+		}
+		return err
+	})
+	return b, err
+}
+
+// document reads a text, once.
+func (b *companions) document(f operators.SideFile) error {
+	if b.files.Documents[f.Path] != nil {
+		return nil
 	}
-	for _, op := range s.Operators {
-		if op.Tabulate != nil && op.Tabulate.Perturb != nil {
-			if err := b.secret(op.Tabulate.Perturb.Secret, o); err != nil {
-				return nil, err
-			}
-		}
-		if op.SAP == nil {
-			continue
-		}
-		if err := b.secret(op.SAP.Release.Secret, o); err != nil {
-			return nil, err
-		}
-		if path := op.SAP.Release.Published; path != "" {
-			var names []string
-			for _, v := range append(append([]schemas.KeyVariable{}, op.SAP.By...), op.SAP.Cells...) {
-				names = append(names, v.Name)
-			}
-			if b.published[op.SAP.ColumnPrefix()], err = readPublished(ctx, path, names, o); err != nil {
-				return nil, err
-			}
-		}
+	text, err := ReadRegular(f.Path, f.Most)
+	if err != nil {
+		return wrong(fmt.Errorf("%s %s cannot be read: %w", f.What, f.Path, err))
 	}
-	return b, nil
+	b.files.Documents[f.Path], err = f.Read(text)
+	return wrong(err)
 }
 
 // largestSecret is the most bytes that a secret has.
@@ -90,7 +97,7 @@ const largestSecret = 1 << 20
 
 // secret reads a secret. Whoever can read it can undo what it hides, so it must be its owner's alone.
 func (b *companions) secret(path string, o Options) error {
-	if path == "" || b.secrets[path] != nil {
+	if path == "" || b.files.Secrets[path] != nil {
 		return nil
 	}
 	text, err := ReadRegular(path, largestSecret)
@@ -103,7 +110,7 @@ func (b *companions) secret(path string, o Options) error {
 	if len(text) < 16 {
 		return wrong(fmt.Errorf("the secret %s has %d bytes; it must have at least 16, so that nobody can guess it", path, len(text)))
 	}
-	b.secrets[path] = text
+	b.files.Secrets[path] = text
 	return nil
 }
 
@@ -123,57 +130,116 @@ func readPublished(ctx context.Context, path string, variables []string, o Optio
 	return p, wrong(err)
 }
 
-// tablesOut are the files that go beside the output.
-func tablesOut(s *schemas.Spec) map[string]string {
-	paths := map[string]string{}
-	for _, o := range s.Operators {
-		if o.SAP != nil && o.SAP.Tables != "" {
-			paths[o.SAP.ColumnPrefix()] = o.SAP.Tables
+// A sideFile is a file that an operator makes, of what it has fitted.
+type sideFile struct {
+	files.Output
+	kind operators.SideKind
+}
+
+// sideFiles are the files of a run besides the outputs, by the prefix of the operator, in the order of their prefixes.
+type sideFiles map[string][]sideFile
+
+// sidesOut are the paths of the files that operators make, by their kind.
+func sidesOut(s *schemas.Spec, kind operators.SideKind) []string {
+	var paths []string
+	_ = sideFilesOf(s, func(_ string, f operators.SideFile) error {
+		if f.Kind == kind {
+			paths = append(paths, f.Path)
 		}
-		if o.Tabulate != nil {
-			paths[o.Tabulate.ColumnPrefix()] = o.Tabulate.Path
-		}
-	}
+		return nil
+	})
 	return paths
 }
 
-// A tableFiles are the files of tables of a run, by the prefix of the operator.
-type tableFiles map[string]files.Output
-
-func openTables(s *schemas.Spec, inputs []string) (tableFiles, error) {
-	tables := tableFiles{}
-	for prefix, path := range tablesOut(s) {
-		f, err := files.Create(path, inputs...)
-		if err != nil {
-			tables.Abort()
-			return nil, err
+func openSideFiles(s *schemas.Spec, inputs []string) (sideFiles, error) {
+	sides := sideFiles{}
+	err := sideFilesOf(s, func(prefix string, f operators.SideFile) error {
+		if !f.Written() {
+			return nil
 		}
-		tables[prefix] = f
+		if err := replaceable(f); err != nil {
+			return err
+		}
+		made, err := files.Create(f.Path, inputs...)
+		if err == nil {
+			sides[prefix] = append(sides[prefix], sideFile{made, f.Kind})
+		}
+		return err
+	})
+	if err != nil {
+		sides.Abort()
+		return nil, err
 	}
-	return tables, nil
+	return sides, nil
 }
+
+// replaceable refuses to put a document in place of a file that is none of its kind.
+func replaceable(made operators.SideFile) error {
+	if info, err := os.Stat(made.Path); made.Begins == "" || err == nil && !info.Mode().IsRegular() {
+		return nil // it is told when it is written
+	}
+	f, err := os.Open(made.Path)
+	if err != nil {
+		return nil // there is none, or what else is wrong is told when it is written
+	}
+	defer f.Close()
+	head := make([]byte, len(made.Begins))
+	if n, _ := io.ReadFull(f, head); n > 0 && string(head[:n]) != made.Begins[:n] {
+		return wrong(fmt.Errorf("%s exists and is no %s; give the %s another name", made.Path, made.What, lastWord(made.What)))
+	}
+	return nil
+}
+
+// lastWord is the noun of what a file is.
+func lastWord(what string) string { return what[strings.LastIndexByte(what, ' ')+1:] }
 
 // Abort leaves nothing behind of files that were not committed.
-func (t tableFiles) Abort() {
-	for _, f := range t {
-		f.Abort()
+func (s sideFiles) Abort() {
+	for _, list := range s {
+		for _, f := range list {
+			f.Output.Abort()
+		}
 	}
 }
 
-// write writes the files of tables, complete but for their names.
-func (t tableFiles) write(ctx context.Context, r *operators.Report, o Options) ([]files.Output, error) {
+// write writes the files, tables first, complete but for their names.
+func (s sideFiles) write(ctx context.Context, r *operators.Report, o Options) ([]files.Output, error) {
 	var written []files.Output
-	for _, op := range r.Operators {
-		f := t[op.Name]
-		if f == nil || op.Tables == nil {
-			continue
+	for _, kind := range []operators.SideKind{operators.MadeTable, operators.MadeDocument} {
+		for _, op := range r.Operators {
+			for _, f := range s[op.Name] {
+				if f.kind != kind {
+					continue
+				}
+				if err := f.write(ctx, op.Fitted, o); err != nil {
+					return nil, err
+				}
+				written = append(written, f.Output)
+			}
 		}
-		if err := writeRecordTo(ctx, files.Held(f), op.Tables, o); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", f.Name(), err)
-		}
-		written = append(written, f)
 	}
 	return written, nil
+}
+
+// write writes what a fitted operator has made.
+func (f sideFile) write(ctx context.Context, fitted operators.Fitted, o Options) error {
+	switch made := fitted.(type) {
+	case operators.Tabled:
+		if err := writeRecordTo(ctx, files.Held(f.Output), made, o); err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name(), err)
+		}
+		return nil
+	case operators.Documented:
+		text, err := made.Document()
+		if err == nil {
+			_, err = f.Write(text)
+		}
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name(), pathReason(err))
+		}
+		return nil
+	}
+	return fmt.Errorf("the operator that should have made %s makes no such file", f.Name())
 }
 
 // writeRecord writes what an operator made of inputs to a file of its own, whose name tells its kind.

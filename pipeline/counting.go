@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -91,14 +92,14 @@ func (c *counting) Apply(_ context.Context, mem memory.Allocator, rows operators
 
 func (c *counting) Summary() any { return nil }
 
-// keyRequest is the table of a key, checked as suda checks it.
+// keyRequest is the table of a key.
 func keyRequest(key schemas.Key) func(in *arrow.Schema) ([]contingency.Request, error) {
 	return func(in *arrow.Schema) ([]contingency.Request, error) {
-		plan, err := operators.Suda{Key: key, Shared: true, Config: schemas.Suda{Prefix: "key", Replace: true}}.Bind(in)
+		request, err := operators.Key{Key: key, Who: "key"}.Request(in)
 		if err != nil {
 			return nil, err
 		}
-		return plan.Tables[:1], nil
+		return []contingency.Request{request}, nil
 	}
 }
 
@@ -118,12 +119,12 @@ func policiesOf(key schemas.Key) []uniques.Policy {
 }
 
 // openToLook opens the inputs of a spec that has a key and rows to choose, and no operator that measures but suda, which looks.
-func openToLook(ctx context.Context, spec *schemas.Spec, suda schemas.Suda, options Options) (*job, error) {
+func openToLook(ctx context.Context, spec *schemas.Spec, scored suda.Config, options Options) (*job, error) {
 	valid := *spec
 	if valid.Key == nil {
 		valid.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "any"}}}
 	}
-	valid.Operators = append(valid.Operators[:len(valid.Operators):len(valid.Operators)], schemas.Operator{Suda: &suda})
+	valid.Operators = append(valid.Operators[:len(valid.Operators):len(valid.Operators)], schemas.Operator{Config: &scored})
 	if err := valid.Validate(); err != nil {
 		return nil, err
 	}

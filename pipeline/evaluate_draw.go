@@ -13,6 +13,9 @@ import (
 	"microrisk/engine/evaluate"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
+	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -46,7 +49,7 @@ func openPopulation(ctx context.Context, s *EvaluateSpec, o Options) (*populatio
 			spec.Operators = append(spec.Operators, op)
 		}
 	}
-	j, err := openToLook(ctx, &spec, schemas.Suda{}, o)
+	j, err := openToLook(ctx, &spec, suda.Config{}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -110,13 +113,13 @@ func sampleOperators(s *EvaluateSpec, people func(policies []uniques.Policy) int
 	list := operatorsOf(&spec, &companions{})
 	for i, op := range list {
 		switch op := op.(type) {
-		case operators.Suda:
+		case suda.Operator:
 			op.Sampling = sampling[i]
 			list[i] = op
-		case operators.MC3:
+		case mc3.Operator:
 			op.Sampling = sampling[i]
 			list[i] = op
-		case operators.Individual:
+		case individual.Operator:
 			op.Sampling = sampling[i]
 			list[i] = op
 		}

@@ -12,7 +12,10 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
-	"microrisk/schemas"
+	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/recode"
+	"microrisk/operators/suda"
 )
 
 // A judged sample has the scores of its sample uniques, and the truth of each.
@@ -84,7 +87,7 @@ func (p *population) recodes(s *EvaluateSpec) []operators.Operator {
 	spec := *s.Spec
 	spec.Operators = nil
 	for _, op := range s.Spec.Operators {
-		if op.Recode != nil {
+		if _, ok := op.Config.(*recode.Config); ok {
 			spec.Operators = append(spec.Operators, op)
 		}
 	}
@@ -211,15 +214,15 @@ func estimatesOf(r *operators.Report) []Estimate {
 			}
 		}
 		switch x := o.Summary.(type) {
-		case *schemas.SudaSummary:
+		case *suda.Summary:
 			add("cm_um", x.DIS)
-		case *schemas.MC3Summary:
+		case *mc3.Summary:
 			add("pu", x.PU)
 			add("pu_su", x.PUSU)
 			add("cm_um", x.CMUM)
 			add("cm_su", x.CMSU)
 			add("expected_reidentifications", x.Reidentified)
-		case *schemas.IndividualSummary:
+		case *individual.Summary:
 			add("expected_reidentifications", &x.Reidentified)
 		}
 	}
@@ -241,15 +244,17 @@ func (j *judged) strategies(ctx context.Context, s *EvaluateSpec, r *operators.R
 		top = DefaultTopClasses
 	}
 	for _, o := range r.Operators {
-		if o.Expects == nil || len(o.Expects.Data.Counts) == 0 {
+		expecting, ok := o.Fitted.(mc3.Expecting)
+		if !ok || len(expecting.Expectation().Data.Counts) == 0 {
 			continue
 		}
-		e := &attack.Estimate{Sample: o.Expects.Data.Counts, Match: o.Expects.Cells.CorrectMatch, Expected: o.Expects.Cells.ExpectedFrequency}
+		expects := expecting.Expectation()
+		e := &attack.Estimate{Sample: expects.Data.Counts, Match: expects.Cells.CorrectMatch, Expected: expects.Cells.ExpectedFrequency}
 		order := e.Order(attack.ByMatch)
 		m := min(top, len(order))
 		chosen := make([]bool, len(classes))
 		for _, cell := range order[:m] {
-			chosen[of[o.Expects.Data.ClassOf(cell)]] = true
+			chosen[of[expects.Data.ClassOf(cell)]] = true
 		}
 		for _, way := range []struct {
 			direction attack.Direction

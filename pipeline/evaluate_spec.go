@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"microrisk/engine/evaluate"
+	"microrisk/operators"
 	"microrisk/schemas"
 )
 
@@ -89,20 +90,22 @@ func (s *EvaluateSpec) checkOperators() error {
 	judged := 0
 	for _, o := range s.Spec.Operators {
 		m := o.Measure()
+		_, named := o.Config.(schemas.Named)
+		_, scoring := o.Config.(schemas.Scoring)
 		switch {
-		case o.SAP != nil || o.Tabulate != nil || o.LDiversity != nil || o.Frequency != nil:
-			return wrong(fmt.Errorf("%s has no score of records that the population could confirm: an evaluation judges suda, mc3, individual and kanonymity", o.Name()))
+		case named && !scoring:
+			return wrong(fmt.Errorf("%s has no score of records that the population could confirm: an evaluation judges %s", o.Name(), judgedNames()))
 		case m == nil:
 		case m.OwnKey() != nil:
 			return wrong(fmt.Errorf("%s has a key of its own; the truth is known for the key of the spec: leave it out", m.ColumnPrefix()))
-		case o.MC3 != nil && (o.MC3.ModelIn != "" || o.MC3.ModelOut != ""):
+		case hasFiles(o):
 			return wrong(fmt.Errorf("%s reads or saves a model; each sample has a model of its own: leave that out", m.ColumnPrefix()))
 		default:
 			judged++
 		}
 	}
 	if judged == 0 {
-		return wrong(errors.New("there is nothing to judge: add suda, mc3, individual or kanonymity"))
+		return wrong(fmt.Errorf("there is nothing to judge: add one of %s", judgedNames()))
 	}
 	return nil
 }
@@ -176,22 +179,10 @@ func (s *EvaluateSpec) scores() ([]scoreColumn, error) {
 		if m == nil {
 			continue
 		}
-		add := func(name string, match, alone bool) {
-			known = append(known, scoreColumn{schemas.Column(m.ColumnPrefix(), name), match, alone})
-		}
-		switch {
-		case o.Suda != nil:
-			add(schemas.SudaScore, false, false)
-			if o.Suda.Threshold <= 1 {
-				add(schemas.SudaDISIS, true, false)
+		if x, ok := o.Config.(schemas.Scoring); ok {
+			for _, c := range x.Scores() {
+				known = append(known, scoreColumn{c.Column, c.Match, c.Alone})
 			}
-		case o.MC3 != nil:
-			add(schemas.MC3CorrectMatch, true, false)
-			add(schemas.MC3PopulationUnique, false, true)
-		case o.Individual != nil:
-			add(schemas.IndividualRisk, true, false)
-		case o.KAnonymity != nil && o.KAnonymity.Combinations > 0:
-			add(schemas.KAnonymityViolations, false, false)
 		}
 		for _, c := range m.Columns(false, nil) {
 			if c.Type != schemas.StringSets {
@@ -220,4 +211,21 @@ func (s *EvaluateSpec) scores() ([]scoreColumn, error) {
 		}
 	}
 	return chosen, nil
+}
+
+// judgedNames are the operators that an evaluation judges.
+func judgedNames() string {
+	var names []string
+	for _, k := range schemas.Kinds() {
+		if _, scoring := k.New().(schemas.Scoring); scoring {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// hasFiles tells whether an operator reads or makes files of its own.
+func hasFiles(o schemas.Operator) bool {
+	f, ok := o.Config.(operators.Filing)
+	return ok && len(f.Files()) > 0
 }

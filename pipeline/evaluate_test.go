@@ -15,6 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/engine/evaluate"
+	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/recode"
+	"microrisk/operators/sap"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -46,7 +52,7 @@ func evaluationOf(op ...schemas.Operator) EvaluateSpec {
 func TestEvaluateAgainstAssess(t *testing.T) {
 	rows := drawPopulation(400)
 	inFolder(t, map[string]string{"p.csv": populationText(rows)})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{}}, schemas.Operator{Individual: &schemas.Individual{}})
+	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}}, schemas.Operator{Config: &individual.Config{}})
 	s.Out = "out"
 	e, err := Evaluate(t.Context(), s, Options{Seed: 5})
 	require.NoError(t, err)
@@ -74,7 +80,7 @@ func TestEvaluateAgainstAssess(t *testing.T) {
 		o, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"s.csv"}}, Key: s.Spec.Key, Sampling: &schemas.Sampling{PopulationSize: 400},
 			Operators: s.Spec.Operators, Sink: schemas.Sink{Path: "r.csv"}}, Options{})
 		require.NoError(t, err)
-		m := o.Summary.Operators["mc3"].(*schemas.MC3Summary)
+		m := o.Summary.Operators["mc3"].(*mc3.Summary)
 		for _, x := range sample.Estimates {
 			if x.Operator == "mc3" && x.Measure == "cm_su" {
 				assert.Equal(t, *m.CMSU, x.Value)
@@ -141,7 +147,7 @@ func number(t *testing.T, text string) float64 {
 // The same bytes for any workers, batches, and numbers of samples that fit in memory at once.
 func TestEvaluateIsTheSame(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(900))})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{Search: "fixed", Graph: "independence"}})
+	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{Search: "fixed", Graph: "independence"}})
 	s.Fractions = []float64{.1, .3, .5}
 	s.Pictures = []string{"svg"}
 	s.Out = "one"
@@ -166,7 +172,7 @@ func TestEvaluateDesigns(t *testing.T) {
 	}
 	rows[299][3] = "one"
 	inFolder(t, map[string]string{"p.csv": populationText(rows)})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}})
+	s := evaluationOf(schemas.Operator{Config: &suda.Config{}})
 	s.Stratify = "R"
 	e, err := Evaluate(t.Context(), s, Options{})
 	require.NoError(t, err)
@@ -187,8 +193,8 @@ func TestEvaluateDesigns(t *testing.T) {
 		assert.Zero(t, sample.Truth.Records%3)
 	}
 	// Rows that are not chosen are not in the population; recodes are seen by all.
-	s = evaluationOf(schemas.Operator{Select: &schemas.Select{Rows: []schemas.Condition{{Column: "R", Values: []string{"small"}}}}},
-		schemas.Operator{Recode: []schemas.Recode{{Name: "A", Replace: true, Width: 3}}}, schemas.Operator{Suda: &schemas.Suda{}})
+	s = evaluationOf(schemas.Operator{Config: &selection.Config{Rows: []selection.Condition{{Column: "R", Values: []string{"small"}}}}},
+		schemas.Operator{Config: &recode.Config{{Name: "A", Replace: true, Width: 3}}}, schemas.Operator{Config: &suda.Config{}})
 	e, err = Evaluate(t.Context(), s, Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 19, e.Rows)
@@ -210,10 +216,10 @@ func TestEvaluateRefuses(t *testing.T) {
 		"no key":      {func(s *EvaluateSpec) { s.Spec.Key = nil }, "needs key variables", true},
 		"nothing":     {func(s *EvaluateSpec) { s.Spec.Operators = nil }, "nothing to judge", true},
 		"sap": {func(s *EvaluateSpec) {
-			s.Spec.Operators = []schemas.Operator{{SAP: &schemas.SAP{}}}
+			s.Spec.Operators = []schemas.Operator{{Config: &sap.Config{}}}
 		}, "sap has no score", true},
 		"own key": {func(s *EvaluateSpec) {
-			s.Spec.Operators[0].Suda.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}
+			s.Spec.Operators[0].Config.(*suda.Config).Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}
 		}, "a key of its own", true},
 		"wildcard":  {func(s *EvaluateSpec) { s.Spec.Key.Missing = "wildcard" }, "category or drop", true},
 		"score":     {func(s *EvaluateSpec) { s.Scores = []string{"mc3_correct_match"} }, "no operator writes", true},
@@ -226,7 +232,7 @@ func TestEvaluateRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(40))})
-			s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}})
+			s := evaluationOf(schemas.Operator{Config: &suda.Config{}})
 			s.Out = "out"
 			c.change(&s)
 			_, err := Evaluate(t.Context(), s, Options{})
@@ -236,7 +242,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		})
 	}
 	inFolder(t, map[string]string{"empty.csv": "A,B,C,R,H\n"})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}})
+	s := evaluationOf(schemas.Operator{Config: &suda.Config{}})
 	s.Spec.Source.Path = []string{"empty.csv"}
 	_, err := Evaluate(t.Context(), s, Options{})
 	require.ErrorContains(t, err, "no record")
@@ -245,7 +251,7 @@ func TestEvaluateRefuses(t *testing.T) {
 // A population without any sample unique, or without any population unique, has nothing to rank: that is no error.
 func TestEvaluateWithoutUniques(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": "A,B,C\n" + strings.Repeat("1,1,1\n1,2,2\n", 60)})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{}})
+	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}})
 	s.Out, s.Pictures = "out", []string{"svg"}
 	e, err := Evaluate(t.Context(), s, Options{})
 	require.NoError(t, err)
@@ -268,7 +274,7 @@ func TestEvaluateWithoutUniques(t *testing.T) {
 // Figures are over the samples that have them, found by name; samples without a record are left out.
 func TestEvaluateOfFewRecords(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(40))})
-	s := evaluationOf(schemas.Operator{Suda: &schemas.Suda{}}, schemas.Operator{MC3: &schemas.MC3{}})
+	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}})
 	s.Fractions, s.Bernoulli, s.Repetitions = []float64{.03}, true, 40
 	e, err := Evaluate(t.Context(), s, Options{})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -81,7 +82,7 @@ type Which struct {
 // Explain finds the minimal sample uniques of one record among all that the spec's source has, and the records that differ from it in the
 // fewest variables. Of suda the size limit and the score's definition matter. If the sampling is known, DIS-IS and what mc3 says of the
 // record (if the spec has mc3) come too; that takes as long as measuring all records does.
-func Explain(ctx context.Context, spec *schemas.Spec, which Which, suda schemas.Suda, options Options) (*Explanation, error) {
+func Explain(ctx context.Context, spec *schemas.Spec, which Which, scored suda.Config, options Options) (*Explanation, error) {
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) {
 			if stage == "writing" { // nothing is: the scan that would write finds the record
@@ -90,9 +91,9 @@ func Explain(ctx context.Context, spec *schemas.Spec, which Which, suda schemas.
 			progress(stage, done, total)
 		}
 	}
-	x := &explaining{spec: spec, suda: suda, which: which}
+	x := &explaining{spec: spec, suda: scored, which: which}
 	var err error
-	if x.job, err = openToLook(ctx, x.prepared(), suda, options); err != nil {
+	if x.job, err = openToLook(ctx, x.prepared(), scored, options); err != nil {
 		return nil, err
 	}
 	defer x.job.source.Close()
@@ -202,16 +203,16 @@ func score(definition string, k, limit int, sets [][]int) (score, is float64) {
 		weight, one := new(big.Int), new(big.Int)
 		divisor := big.NewInt(1)
 		switch definition {
-		case schemas.ScoreFactorial:
+		case suda.ScoreFactorial:
 			weight = factorial(k - s)
-		case schemas.ScoreElliotLimited:
+		case suda.ScoreElliotLimited:
 			weight.SetInt64(1)
 			for i := s; i <= min(limit, k-1); i++ {
 				weight.Mul(weight, one.SetInt64(int64(k-i)))
 			}
 		default:
 			most := k
-			if definition == schemas.ScoreLatticeLimited {
+			if definition == suda.ScoreLatticeLimited {
 				most = limit
 			}
 			for i := 1; i <= most-s; i++ {

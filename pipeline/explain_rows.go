@@ -16,13 +16,16 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/mc3"
+	"microrisk/operators/recode"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
 // explaining is one record being explained.
 type explaining struct {
 	spec  *schemas.Spec
-	suda  schemas.Suda
+	suda  suda.Config
 	which Which
 	job   *job
 	input int
@@ -40,7 +43,7 @@ func (x *explaining) prepared() *schemas.Spec {
 		if o.Measure() != nil {
 			break
 		}
-		if o.Recode != nil || o.Select != nil {
+		if _, named := o.Config.(schemas.Named); !named { // it prepares rows
 			bare.Operators = append(bare.Operators, o)
 		}
 	}
@@ -53,14 +56,14 @@ func (x *explaining) measures(spec *schemas.Spec) []operators.Operator {
 	if spec.Sampling == nil || x.suda.Threshold > 1 {
 		return nil
 	}
-	suda := x.suda
-	suda.Prefix, suda.Replace, suda.Contributions, suda.MSUs = explainPrefix, true, false, false
-	list := []operators.Operator{operators.Suda{Config: suda, Key: *spec.Key, Sampling: spec.Sampling}}
+	scored := x.suda
+	scored.Prefix, scored.Replace, scored.Contributions, scored.MSUs = explainPrefix, true, false, false
+	list := []operators.Operator{suda.Operator{Config: scored, Key: *spec.Key, Sampling: spec.Sampling}}
 	for _, o := range x.spec.Operators {
-		if o.MC3 != nil && o.MC3.Key == nil && o.MC3.ModelIn == "" {
-			m := *o.MC3
+		if c, ok := o.Config.(*mc3.Config); ok && c.Key == nil && c.ModelIn == "" {
+			m := *c
 			m.Replace, m.ModelOut, m.Prefix = true, "", explainPrefix+"_mc3"
-			return append(list, operators.MC3{Config: m, Key: *spec.Key, Sampling: spec.Sampling})
+			return append(list, mc3.Operator{Config: m, Key: *spec.Key, Sampling: spec.Sampling})
 		}
 	}
 	return list
@@ -88,7 +91,7 @@ func (x *explaining) find(ctx context.Context) error {
 	if j.chain, err = j.bind(true, append(ops, count)...); err != nil {
 		return err
 	}
-	e := &Explanation{Inputs: inputs, Input: inputs[x.input], Row: x.which.Row, ScoreName: cmp.Or(x.suda.Score, schemas.ScoreLattice), MaxSize: len(spec.Key.Variables)}
+	e := &Explanation{Inputs: inputs, Input: inputs[x.input], Row: x.which.Row, ScoreName: cmp.Or(x.suda.Score, suda.ScoreLattice), MaxSize: len(spec.Key.Variables)}
 	x.e = e
 	for _, v := range spec.Key.Variables {
 		e.Variables = append(e.Variables, v.Name)
@@ -149,7 +152,11 @@ func (x *explaining) nearby(ctx context.Context) error {
 func sourcesOf(spec *schemas.Spec, in *arrow.Schema) []Source {
 	from := map[string]string{} // by name, the input's column that it is made from
 	for _, o := range spec.Operators {
-		for _, r := range o.Recode {
+		recodes, ok := o.Config.(*recode.Config)
+		if !ok {
+			continue
+		}
+		for _, r := range *recodes {
 			of := cmp.Or(r.From, r.Name)
 			from[r.Name] = cmp.Or(from[of], of)
 		}
@@ -244,11 +251,11 @@ func (w *rowWriter) Write(rows arrow.Record, added []arrow.Array, keep *operator
 	for k, a := range added {
 		name, ours := strings.CutPrefix(s.names[k], explainPrefix+"_")
 		x, isFloat := a.(*array.Float64)
-		if !ours || !isFloat || name == schemas.SudaScore || name == schemas.SudaIS {
+		if !ours || !isFloat || name == suda.ColumnScore || name == suda.ColumnIS {
 			continue
 		}
-		if name == schemas.SudaDISIS {
-			name = schemas.Column(schemas.SudaPrefix, name)
+		if name == suda.ColumnDISIS {
+			name = schemas.Column(suda.Name, name)
 		}
 		risk := Risk{Column: name}
 		if x.IsValid(at) {

@@ -11,7 +11,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
-	"microrisk/schemas"
+	"microrisk/operators/suda"
 )
 
 // An explained is a small file, its policies, and the record to be explained.
@@ -29,7 +29,7 @@ func drawExplained(t *rapid.T) *explained {
 	rows := rapid.IntRange(1, 14).Draw(t, "rows")
 	f := &explained{rows: make([][]uint32, rows), policies: make([]uniques.Policy, variables)}
 	list, codes := make([]contingency.Variable, variables), make([][]uint32, variables)
-	f.e = Explanation{MaxSize: rapid.IntRange(1, variables).Draw(t, "max_size"), ScoreName: rapid.SampledFrom(schemas.Scores).Draw(t, "score")}
+	f.e = Explanation{MaxSize: rapid.IntRange(1, variables).Draw(t, "max_size"), ScoreName: rapid.SampledFrom(suda.Scores).Draw(t, "score")}
 	one := rapid.Bool().Draw(t, "one policy")
 	for v := range list {
 		f.policies[v] = uniques.Policy(rapid.IntRange(0, int(uniques.Drop)).Draw(t, "policy"))
@@ -163,8 +163,8 @@ func TestExplanationAgreesWithDefinition(t *testing.T) {
 
 // The search for one record goes another way than that for all, so each is the other's oracle.
 func TestExplanationAgreesWithSearch(t *testing.T) {
-	definitions := map[string]uniques.Score{schemas.ScoreLattice: uniques.Lattice, schemas.ScoreLatticeLimited: uniques.LatticeLimited,
-		schemas.ScoreFactorial: uniques.Factorial, schemas.ScoreElliotLimited: uniques.ElliotLimited}
+	definitions := map[string]uniques.Score{suda.ScoreLattice: uniques.Lattice, suda.ScoreLatticeLimited: uniques.LatticeLimited,
+		suda.ScoreFactorial: uniques.Factorial, suda.ScoreElliotLimited: uniques.ElliotLimited}
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawExplained(t)
 		all, err := uniques.Search(t.Context(), f.table, uniques.Options{Policies: f.policies, MaxSize: f.e.MaxSize, Score: definitions[f.e.ScoreName], MSUs: true, Workers: 1})

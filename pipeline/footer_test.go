@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators/parquetfile"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -24,17 +26,17 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 	require.Contains(t, footerOf(t, "all.parquet"), "astronaut")
 	least := "0.4"
 	for name, c := range map[string]struct {
-		rows    []schemas.Condition
+		rows    []selection.Condition
 		columns []string
 	}{
-		"rows":    {rows: []schemas.Condition{{Column: "suda_score", Max: &least}}},
+		"rows":    {rows: []selection.Condition{{Column: "suda_score", Max: &least}}},
 		"columns": {columns: []string{"id", "sex", "suda_score"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, output := range []string{"some.parquet", "some.arrow", "some.csv"} {
 				spec := assess("all.parquet", output)
 				spec.Key = keyOf("sex", "job")
-				spec.Operators = []schemas.Operator{{Suda: &schemas.Suda{Replace: true, Contributions: true, MSUs: true}}, {Select: &schemas.Select{Rows: c.rows, Columns: c.columns}}}
+				spec.Operators = []schemas.Operator{{Config: &suda.Config{Replace: true, Contributions: true, MSUs: true}}, {Config: &selection.Config{Rows: c.rows, Columns: c.columns}}}
 				_, err := Run(t.Context(), spec, Options{})
 				require.NoError(t, err)
 				raw, err := os.ReadFile(output)
@@ -71,7 +73,7 @@ func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 	for _, output := range []string{"out.arrow", "out.parquet", "out.csv"} {
 		spec := assess("in.arrow", output)
 		spec.Key = keyOf("job")
-		spec.Operators = append([]schemas.Operator{{Select: &schemas.Select{Rows: []schemas.Condition{{Column: "id", Values: []string{"0", "1", "3"}}}}}}, spec.Operators...)
+		spec.Operators = append([]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "id", Values: []string{"0", "1", "3"}}}}}}, spec.Operators...)
 		o, err := Run(t.Context(), spec, Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 3, o.Written)
@@ -85,7 +87,7 @@ func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 // Outputs of several inputs may be released apart: none tells of the others.
 func TestFootersOfSeveralOutputs(t *testing.T) {
 	inFolder(t, map[string]string{"east.csv": "reg,d\nEAST,flu\nEAST,RAREDISEASE\n", "west.csv": "reg,d\nWEST,flu\nWEST,flu\n"})
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"east.csv", "west.csv"}}, Key: keyOf("reg", "d"), Operators: []schemas.Operator{{Suda: &schemas.Suda{}}},
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"east.csv", "west.csv"}}, Key: keyOf("reg", "d"), Operators: []schemas.Operator{{Config: &suda.Config{}}},
 		Sink: schemas.Sink{Path: "out", Format: "parquet"}}
 	_, err := Run(t.Context(), spec, Options{})
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"microrisk/operators/csvfile"
 	"microrisk/operators/files"
 	"microrisk/operators/parquetfile"
+	"microrisk/operators/selection"
 	"microrisk/schemas"
 )
 
@@ -112,7 +113,10 @@ func filesTo(src operators.Source, out *outputs, to []files.Output, s *schemas.S
 // choosesColumns tells whether the spec lists the columns of the output: then a column that nobody listed stays out of it even if it
 // would pass through unread.
 func choosesColumns(s *schemas.Spec) bool {
-	return slices.ContainsFunc(s.Operators, func(o schemas.Operator) bool { return o.Select != nil && o.Select.Columns != nil })
+	return slices.ContainsFunc(s.Operators, func(o schemas.Operator) bool {
+		c, ok := o.Config.(*selection.Config)
+		return ok && c.Columns != nil
+	})
 }
 
 // interruptible is a reader whose Read returns when the context ends, even if the one under it waits for a writer that never comes.

@@ -13,6 +13,8 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
+	"microrisk/operators/recode"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -82,7 +84,7 @@ type KeyCount struct {
 
 // Inspect looks at the columns of a spec's source, or at its key if there is one. Of the operators only recode and select matter.
 func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options) (*Inspection, error) {
-	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
+	j, err := openToLook(ctx, spec, suda.Config{}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +137,8 @@ func (j *job) checkValues(names []string) error {
 	var problems []error
 	for _, name := range names {
 		if slices.ContainsFunc(j.spec.Operators, func(o schemas.Operator) bool {
-			return slices.ContainsFunc(o.Recode, func(r schemas.Recode) bool { return r.Name == name })
+			recodes, ok := o.Config.(*recode.Config)
+			return ok && slices.ContainsFunc(*recodes, func(r recode.Column) bool { return r.Name == name })
 		}) {
 			continue // recoded: always categories
 		}
@@ -152,7 +155,7 @@ func (j *job) checkValues(names []string) error {
 // Count counts the key of a spec, and does no more: the time it takes is that of a counting scan. It gives the number of distinct keys
 // and of records.
 func Count(ctx context.Context, spec *schemas.Spec, options Options) (classes, records int64, err error) {
-	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
+	j, err := openToLook(ctx, spec, suda.Config{}, options)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -190,7 +193,7 @@ func (c *columnTables) presence(in *arrow.Schema) []operators.Operator {
 	}
 	for _, f := range in.Fields() {
 		if len(c.look.Values) == 0 && reason(in, f) == ReasonFloating {
-			list = append(list, operators.Recode{Config: schemas.Recode{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}, Unasked: true})
+			list = append(list, recode.Operator{Config: recode.Column{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}, Unasked: true})
 		}
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -26,7 +27,7 @@ func countWith(ctx context.Context, role string, spec *schemas.Spec, count *coun
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) { progress(stage+" the "+role, done, total) }
 	}
-	j, err := openToLook(ctx, spec, schemas.Suda{}, options)
+	j, err := openToLook(ctx, spec, suda.Config{}, options)
 	if err != nil {
 		return inRole(role, err)
 	}

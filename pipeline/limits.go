@@ -61,19 +61,18 @@ func compare(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Rankin
 	g := &gate{limits: spec.Limits}
 	records, dropped := s.Rows, int64(0)
 	for _, prefix := range slices.Sorted(maps.Keys(s.Operators)) {
-		if m, ok := s.Operators[prefix].(*schemas.SAPSummary); ok {
-			g.check(schemas.LimitSAP, prefix, m.Greatest(), m.Records, m.Dropped)
-		}
-		m, ok := s.Operators[prefix].(schemas.Measured)
+		m, ok := s.Operators[prefix].(schemas.Judged)
 		if !ok {
 			continue
 		}
-		if m.Key() == nil {
-			records, dropped = m.Counted(), m.LeftOut()
+		if k, ok := m.(schemas.Measured); ok {
+			if k.Key() == nil {
+				records, dropped = m.Counted(), m.LeftOut()
+			}
+			g.key(k.Key(), prefix, m.Counted(), m.LeftOut())
 		}
-		g.key(m.Key(), prefix, m.Counted(), m.LeftOut())
 		figures := m.Figures()
-		for _, name := range schemas.LimitNames {
+		for _, name := range schemas.LimitNames() {
 			value, ok := figures[name]
 			if ok || m.Counted() == 0 && slices.Contains(offered(spec, prefix), name) {
 				g.check(name, prefix, value, m.Counted(), m.LeftOut())
@@ -89,28 +88,44 @@ func compare(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Rankin
 func offered(spec *schemas.Spec, prefix string) []string {
 	var names []string
 	for _, o := range spec.Operators {
-		if m := o.Measure(); m != nil && m.ColumnPrefix() == prefix {
-			names = m.Figures(spec)
+		f, figured := o.Config.(schemas.Figured)
+		if n, named := o.Config.(schemas.Named); figured && named && n.ColumnPrefix() == prefix {
+			names = f.Figures(spec)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.Contains([]string{schemas.LimitClasses, schemas.LimitSampleUniques, schemas.LimitDoubles, schemas.LimitSampleUniqueShare, schemas.LimitMaxScore}, name)
-	})
+	single := append(schemas.KeyFigures(), ranked()...)
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(single, name) })
+}
+
+// ranked are the figures that are the greatest score of a record.
+func ranked() []string {
+	var names []string
+	for _, f := range schemas.Figures() {
+		if f.Ranked {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // scores compares the highest score of a record.
 func (g *gate) scores(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) {
 	for _, r := range rankings {
 		for _, o := range spec.Operators {
-			if o.Suda == nil || o.Suda.ColumnPrefix() != r.Operator {
+			f, figured := o.Config.(schemas.Figured)
+			if n, named := o.Config.(schemas.Named); !figured || !named || n.ColumnPrefix() != r.Operator {
 				continue
 			}
 			highest := 0.0
 			if len(r.Rows) > 0 {
 				highest = r.Rows[0].Score
 			}
-			m := s.Operators[r.Operator].(schemas.Measured)
-			g.check(schemas.LimitMaxScore, r.Operator, highest, m.Counted(), m.LeftOut())
+			m, judged := s.Operators[r.Operator].(schemas.Judged)
+			for _, name := range ranked() {
+				if judged && slices.Contains(f.Figures(spec), name) {
+					g.check(name, r.Operator, highest, m.Counted(), m.LeftOut())
+				}
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"microrisk/engine/perturb"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
+	"microrisk/operators/recode"
 	"microrisk/schemas"
 )
 
@@ -62,7 +63,7 @@ func (l *linking) open(ctx context.Context) error {
 	for i, s := range []struct {
 		role    string
 		files   []string
-		recodes []schemas.Recode
+		recodes []recode.Column
 	}{{"sample A", l.A, l.RecodeA}, {"sample B", l.B, l.RecodeB}} {
 		var err error
 		if columns[i], without[i], err = l.columnsOf(ctx, s.role, s.files, slices.Concat(s.recodes, l.Bands)); err != nil {
@@ -132,7 +133,7 @@ func (l *linking) open(ctx context.Context) error {
 		}
 		l.tables = append(l.tables, t)
 	}
-	open := func(role string, files []string, recodes []schemas.Recode, has []string) (*linked, error) {
+	open := func(role string, files []string, recodes []recode.Column, has []string) (*linked, error) {
 		key := l.overlap
 		key.Variables = slices.Clone(key.Variables)
 		for _, t := range l.tables {
@@ -156,19 +157,19 @@ func (l *linking) open(ctx context.Context) error {
 	return err
 }
 
-func (l *linking) specOf(files []string, key schemas.Key, recodes []schemas.Recode) *schemas.Spec {
+func (l *linking) specOf(files []string, key schemas.Key, recodes []recode.Column) *schemas.Spec {
 	// Levels are declared for what a sample does not show.
 	spec := &schemas.Spec{Source: schemas.Source{Path: files}, Key: &key, AllowEmpty: l.AllowEmpty || len(l.Levels) > 0}
-	for _, list := range [][]schemas.Recode{recodes, l.Bands} {
+	for _, list := range [][]recode.Column{recodes, l.Bands} {
 		if list != nil {
-			spec.Operators = append(spec.Operators, schemas.Operator{Recode: list})
+			spec.Operators = append(spec.Operators, schemas.Operator{Config: (*recode.Config)(&list)})
 		}
 	}
 	return spec
 }
 
 // columnsOf are the names of a sample's columns that can be key variables, and of those that cannot.
-func (l *linking) columnsOf(ctx context.Context, role string, files []string, recodes []schemas.Recode) (names, without []string, err error) {
+func (l *linking) columnsOf(ctx context.Context, role string, files []string, recodes []recode.Column) (names, without []string, err error) {
 	from := schemas.Source{Path: files}
 	in, err := resolve(from)
 	if err != nil {
@@ -180,7 +181,7 @@ func (l *linking) columnsOf(ctx context.Context, role string, files []string, re
 	}
 	defer source.Close()
 	recoded := func(name string) bool {
-		return slices.ContainsFunc(recodes, func(r schemas.Recode) bool { return r.Name == name })
+		return slices.ContainsFunc(recodes, func(r recode.Column) bool { return r.Name == name })
 	}
 	for _, f := range source.Schema().Fields() {
 		switch {

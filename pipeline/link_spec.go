@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"microrisk/engine/linkage"
+	"microrisk/operators/recode"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -24,11 +26,11 @@ type LinkSpec struct {
 	MissingCodes   []string              // values that count as missing, where Key does not say
 	Levels         []schemas.KeyVariable // variables, of samples or tables, whose categories (Levels) are all there are
 	AllowEmpty     bool                  // recodes may name values that no row has
-	Bands          []schemas.Recode      // recodes for both samples and the population
+	Bands          []recode.Column       // recodes for both samples and the population
 	Beside         []string              // files that were read for this spec, such as those of recodes: no output may be one of them
-	RecodeA        []schemas.Recode      // recodes for one of them, before Bands
-	RecodeB        []schemas.Recode
-	RecodeP        []schemas.Recode
+	RecodeA        []recode.Column       // recodes for one of them, before Bands
+	RecodeB        []recode.Column
+	RecodeP        []recode.Column
 	PopulationSize int64                // N; 0: Population says it
 	Population     []string             // files of the population; none: it is not known
 	Tables         []string             // files of published tables of the population, perturbed by Scheme
@@ -115,7 +117,7 @@ func (s *LinkSpec) check(read []Reading) error {
 	case s.MostPairs < 0:
 		return wrong(fmt.Errorf("at most %d pairs cannot be written", s.MostPairs))
 	}
-	perturbed := &schemas.Spec{Source: schemas.Source{Path: s.A}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+	perturbed := &schemas.Spec{Source: schemas.Source{Path: s.A}, Operators: []schemas.Operator{{Config: &tabulate.Config{
 		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: "any.csv"}}}}
 	if err := perturbed.Validate(); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/recode"
 	"microrisk/schemas"
 )
 
@@ -86,7 +87,7 @@ func TestLinkAgainstCounting(t *testing.T) {
 		}
 		inFolder(t, map[string]string{"p.csv": people, "a.csv": a, "b.csv": b})
 		s := LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Out: "links.csv", MissingCodes: []string{""},
-			RecodeB: []schemas.Recode{{Name: "X", Replace: true, Map: map[string]string{"1": "a", "2": "b", "3": "c"}}}}
+			RecodeB: []recode.Column{{Name: "X", Replace: true, Map: map[string]string{"1": "a", "2": "b", "3": "c"}}}}
 		o, err := Link(t.Context(), s, Options{Workers: 1 + round%2, Batch: 1 + r.IntN(9)})
 		require.NoError(t, err)
 		unique, shared, truth := 0, 0, 0.0

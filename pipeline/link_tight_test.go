@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/engine/perturb"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -157,7 +158,7 @@ func TestTightOnASurvey(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	_, err = Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{path}}, Key: keyOf("ethnicity"), Sink: schemas.Sink{Path: "p.csv"},
-		Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{Cells: []schemas.KeyVariable{{Name: "ethnicity"}}, Perturb: &schemas.Perturbation{Scheme: "none"}, Path: "e.csv"}}}}, Options{})
+		Operators: []schemas.Operator{{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "ethnicity"}}, Perturb: &schemas.Perturbation{Scheme: "none"}, Path: "e.csv"}}}}, Options{})
 	require.NoError(t, err)
 	people := strings.Split(strings.TrimSpace(read(t, "p.csv")), "\n")
 	r := rand.New(rand.NewPCG(32, 2))

@@ -11,6 +11,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -44,7 +45,7 @@ func openLinked(ctx context.Context, role string, spec *schemas.Spec, o Options)
 			progress(stage+" "+role, done, total)
 		}
 	}
-	j, err := openToLook(ctx, spec, schemas.Suda{}, o)
+	j, err := openToLook(ctx, spec, suda.Config{}, o)
 	if err != nil {
 		return nil, inRole(role, err)
 	}

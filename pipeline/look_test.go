@@ -8,6 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators"
+	"microrisk/operators/mc3"
+	"microrisk/operators/recode"
+	"microrisk/operators/sap"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -23,11 +27,11 @@ func TestLookingAtTablesOnDisk(t *testing.T) {
 	for _, missing := range []string{"", schemas.MissingDrop} {
 		spec := surveySpec()
 		spec.Key.Missing = missing
-		want, err := Explain(t.Context(), spec, Which{Row: 1368}, schemas.Suda{}, Options{})
+		want, err := Explain(t.Context(), spec, Which{Row: 1368}, suda.Config{}, Options{})
 		require.NoError(t, err)
 		require.InDelta(t, 5.166666666666667, want.Score, 1e-12)
 		require.Equal(t, [][]int{{1}}, want.MSUs)
-		got, err := Explain(t.Context(), spec, Which{Row: 1368}, schemas.Suda{}, small)
+		got, err := Explain(t.Context(), spec, Which{Row: 1368}, suda.Config{}, small)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 
@@ -50,7 +54,7 @@ func TestLookingAtTablesOnDisk(t *testing.T) {
 	_, err := Inspect(t.Context(), wild, Look{}, small)
 	require.ErrorAs(t, err, &large)
 	judge := surveySpec()
-	judge.Operators = []schemas.Operator{{Suda: &schemas.Suda{}}}
+	judge.Operators = []schemas.Operator{{Config: &suda.Config{}}}
 	_, err = Evaluate(t.Context(), EvaluateSpec{Spec: judge, Fractions: []float64{0.01}, Repetitions: 1, Out: t.TempDir() + "/ev"}, small)
 	require.ErrorAs(t, err, &large)
 	_, err = Attack(t.Context(), AttackSpec{Sample: surveySpec(), Population: survey}, small)
@@ -93,13 +97,13 @@ func TestLimitsOfPartialFigures(t *testing.T) {
 		spec.Key, spec.Sampling = keyOf("a", "b"), &schemas.Sampling{Fraction: 0.5}
 		spec.Source.Types = map[string]string{"a": "int64", "b": "string", "w": "int64"}
 		spec.Key.Missing = missing
-		spec.Operators = []schemas.Operator{{Suda: &schemas.Suda{}}, {MC3: &schemas.MC3{}}}
+		spec.Operators = []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}
 		spec.Limits = map[string]schemas.Limit{limit: {Max: 1e6, Of: of}}
 		o, err := Run(t.Context(), spec, Options{})
 		require.NoError(t, err)
 		return o.Breaches
 	}
-	for _, limit := range []string{schemas.LimitSampleUniques, schemas.LimitDIS, schemas.LimitMaxScore, schemas.LimitReidentifications, schemas.LimitPUSU} {
+	for _, limit := range []string{schemas.LimitSampleUniques, suda.LimitDIS, suda.LimitMaxScore, schemas.LimitReidentifications, mc3.LimitPUSU} {
 		require.Empty(t, run("people.csv", "", "", limit), limit)
 		require.Empty(t, run("people.csv", schemas.MissingDrop, schemas.LimitModelled, limit), limit)
 		partial := run("people.csv", schemas.MissingDrop, "", limit)
@@ -117,14 +121,14 @@ func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
 	spec := assess("people.csv", "out.csv")
 	spec.Key = keyOf("area", "health")
 	spec.Key.Variables[1].Levels = []string{"good", "bad"}
-	spec.Operators = []schemas.Operator{{SAP: &schemas.SAP{By: []schemas.KeyVariable{{Name: "area"}}, Cells: []schemas.KeyVariable{{Name: "health"}}, Known: []int64{0}}}}
+	spec.Operators = []schemas.Operator{{Config: &sap.Config{By: []schemas.KeyVariable{{Name: "area"}}, Cells: []schemas.KeyVariable{{Name: "health"}}, Known: []int64{0}}}}
 	spec.AllowEmpty = true
 	o, err := Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
-	s := o.Summary.Operators["sap"].(*schemas.SAPSummary)
+	s := o.Summary.Operators["sap"].(*sap.Summary)
 	require.EqualValues(t, 2, s.Cells)
 	require.EqualValues(t, 1, s.Distribution[0].Mean, "SAP(0)")
-	spec.Operators[0].SAP.Cells[0].Levels = []string{"good", "ill"}
+	spec.Operators[0].Config.(*sap.Config).Cells[0].Levels = []string{"good", "ill"}
 	_, err = Run(t.Context(), spec, Options{})
 	require.ErrorContains(t, err, "levels of health differ from those at key.variables[1].levels")
 }
@@ -133,10 +137,10 @@ func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
 func TestExplainLikeAssess(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "age,sex\n72,m\n71,m\n30,f\n", "b.csv": "age,sex\n72,f\n73,m\n20,m\n20,m\n"})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv", "b.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Fraction: 0.1},
-		Operators: []schemas.Operator{{Suda: &schemas.Suda{}}, {MC3: &schemas.MC3{}}}, Sink: schemas.Sink{Path: "all.parquet"}}
+		Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}, Sink: schemas.Sink{Path: "all.parquet"}}
 	_, err := Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
-	e, err := Explain(t.Context(), spec, Which{Row: 0, Input: "a.csv"}, schemas.Suda{}, Options{})
+	e, err := Explain(t.Context(), spec, Which{Row: 0, Input: "a.csv"}, suda.Config{}, Options{})
 	require.NoError(t, err)
 	require.Equal(t, [][]int{{0, 1}}, e.MSUs, "the other 72 is in another file")
 	require.Equal(t, 1, e.Distance)
@@ -150,7 +154,7 @@ func TestExplainLikeAssess(t *testing.T) {
 
 	from, err := AnnotatedSpec(t.Context(), "all.parquet")
 	require.NoError(t, err)
-	f, err := Explain(t.Context(), from, Which{Row: 0}, schemas.Suda{}, Options{})
+	f, err := Explain(t.Context(), from, Which{Row: 0}, suda.Config{}, Options{})
 	require.NoError(t, err)
 	require.Equal(t, e.MSUs, f.MSUs)
 	require.Equal(t, e.Risks, f.Risks)
@@ -166,14 +170,14 @@ func TestExplainLikeAssess(t *testing.T) {
 		require.InDelta(t, want[r.Column], *r.Value, 1e-15, r.Column)
 	}
 
-	recoded := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: keyOf("AGE10"), Operators: []schemas.Operator{{Recode: []schemas.Recode{{Name: "AGE10", From: "age", Width: 10}}}}}
-	g, err := Explain(t.Context(), recoded, Which{Row: 1}, schemas.Suda{}, Options{})
+	recoded := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: keyOf("AGE10"), Operators: []schemas.Operator{{Config: &recode.Config{{Name: "AGE10", From: "age", Width: 10}}}}}
+	g, err := Explain(t.Context(), recoded, Which{Row: 1}, suda.Config{}, Options{})
 	require.NoError(t, err)
 	require.Equal(t, "70-79", *g.Values[0])
 	require.Equal(t, "71", *g.From[0].Value)
-	_, err = Explain(t.Context(), spec, Which{Row: 0}, schemas.Suda{}, Options{})
+	_, err = Explain(t.Context(), spec, Which{Row: 0}, suda.Config{}, Options{})
 	require.ErrorContains(t, err, "2 files are counted together: say which")
-	_, err = Explain(t.Context(), spec, Which{Row: 3, Input: "a.csv"}, schemas.Suda{}, Options{})
+	_, err = Explain(t.Context(), spec, Which{Row: 3, Input: "a.csv"}, suda.Config{}, Options{})
 	require.ErrorContains(t, err, "there is no row 3; a.csv has 3 rows")
 	_, err = AnnotatedSpec(t.Context(), "../../examples/data/cps1988.parquet")
 	require.Error(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/mc3"
 	"microrisk/schemas"
 )
 
@@ -97,10 +98,10 @@ func (c *riskCase) spec(t *testing.T, estimator string) *schemas.Spec {
 		types[v.Name] = "string"
 	}
 	if graph == "" {
-		graph = schemas.GraphIndependence
+		graph = mc3.GraphIndependence
 	}
 	return &schemas.Spec{Source: schemas.Source{Path: []string{"data.csv"}, Types: types}, Sampling: &schemas.Sampling{PopulationSize: c.PopulationSize}, Key: key,
-		Operators: []schemas.Operator{{MC3: &schemas.MC3{Search: "fixed", Graph: graph, Estimator: estimator, PriorPrecision: []float64{precision}, SetMatch: estimator == "poisson"}}},
+		Operators: []schemas.Operator{{Config: &mc3.Config{Search: "fixed", Graph: graph, Estimator: estimator, PriorPrecision: []float64{precision}, SetMatch: estimator == "poisson"}}},
 		Sink:      schemas.Sink{Path: "out.csv"}}
 }
 
@@ -162,7 +163,7 @@ func TestMC3Cases(t *testing.T) {
 					near(value(float64(cell.F)+float64(c.PopulationSize-o.Summary.Rows)*float64(cell.Mean)), rows[name][3], name)
 				}
 			}
-			s := o.Summary.Operators["mc3"].(*schemas.MC3Summary)
+			s := o.Summary.Operators["mc3"].(*mc3.Summary)
 			require.EqualValues(t, want.N1, o.Summary.Key.SampleUniques)
 			for what, pair := range map[string]struct {
 				want value
@@ -207,13 +208,13 @@ func TestMC3GraphCases(t *testing.T) {
 			inFolder(t, map[string]string{"data.csv": read(t, filepath.Join(filepath.Dir(path), "data.csv"))})
 			c.PopulationSize = 1_000_000
 			spec := c.spec(t, "gamma")
-			spec.Operators[0].MC3.Search, spec.Operators[0].MC3.Graph, spec.Operators[0].MC3.Missing = "exact", "", policy.Missing
+			spec.Operators[0].Config.(*mc3.Config).Search, spec.Operators[0].Config.(*mc3.Config).Graph, spec.Operators[0].Config.(*mc3.Config).Missing = "exact", "", policy.Missing
 			o, err := Run(t.Context(), spec, Options{})
 			require.NoError(t, err)
-			s := o.Summary.Operators["mc3"].(*schemas.MC3Summary)
+			s := o.Summary.Operators["mc3"].(*mc3.Summary)
 			require.EqualValues(t, len(want.Graphs), s.Diagnostics.Graphs)
 			for _, g := range want.Graphs {
-				at := slices.IndexFunc(s.Models, func(m schemas.ModelSummary) bool { return sameEdges(m.Edges, g.Edges) })
+				at := slices.IndexFunc(s.Models, func(m mc3.ModelSummary) bool { return sameEdges(m.Edges, g.Edges) })
 				if g.Posterior < 1e-6 {
 					continue // such models are dropped
 				}
@@ -222,7 +223,7 @@ func TestMC3GraphCases(t *testing.T) {
 				require.InDelta(t, g.Posterior, s.Models[at].Weight*(1-s.DroppedWeight), 1e-10)
 			}
 			for _, e := range want.Edges {
-				at := slices.IndexFunc(s.EdgeProbabilities, func(p schemas.EdgeProbability) bool { return sameEdges([][2]string{p.Edge}, [][2]string{e.Edge}) })
+				at := slices.IndexFunc(s.EdgeProbabilities, func(p mc3.EdgeProbability) bool { return sameEdges([][2]string{p.Edge}, [][2]string{e.Edge}) })
 				require.InDelta(t, e.Probability, s.EdgeProbabilities[at].Probability, 1e-9)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"microrisk/operators/mc3"
 	"microrisk/schemas"
 )
 
@@ -39,7 +40,7 @@ func (c *mc3Comparison) figure(what string, got *float64, null bool, want float6
 	}
 }
 
-func compareMC3(c *mc3Case, fail func(string, ...any), rows mc3Rows, whole *schemas.Summary, s *schemas.MC3Summary) {
+func compareMC3(c *mc3Case, fail func(string, ...any), rows mc3Rows, whole *schemas.Summary, s *mc3.Summary) {
 	x := &mc3Comparison{c, fail, 1e-9, 1e-13}
 	x.key(whole, s)
 	if len(c.table.records) == 0 { // there is nothing to fit
@@ -86,7 +87,7 @@ func compareMC3(c *mc3Case, fail func(string, ...any), rows mc3Rows, whole *sche
 }
 
 // key compares the counts.
-func (c *mc3Comparison) key(whole *schemas.Summary, s *schemas.MC3Summary) {
+func (c *mc3Comparison) key(whole *schemas.Summary, s *mc3.Summary) {
 	c.exactly("rows", whole.Rows, len(c.rows))
 	c.exactly("records", s.Records, len(c.table.records))
 	c.exactly("classes", whole.Key.Classes, len(c.table.classes))
@@ -133,7 +134,7 @@ func (c *mc3Comparison) key(whole *schemas.Summary, s *schemas.MC3Summary) {
 }
 
 // posterior compares graphs, weights and edges.
-func (c *mc3Comparison) posterior(graphs []*mc3Graph, s *schemas.MC3Summary) {
+func (c *mc3Comparison) posterior(graphs []*mc3Graph, s *mc3.Summary) {
 	surely, perhaps := 0, 0 // kept: those of weight 1e-6, as rounding has it
 	for _, g := range graphs {
 		if g.weight > 1.001e-6 {
@@ -142,7 +143,7 @@ func (c *mc3Comparison) posterior(graphs []*mc3Graph, s *schemas.MC3Summary) {
 		if g.weight > 0.999e-6 {
 			perhaps++
 		}
-		at := slices.IndexFunc(s.Models, func(m schemas.ModelSummary) bool { return edgesOf(c.names(), m.Edges) == g.String() })
+		at := slices.IndexFunc(s.Models, func(m mc3.ModelSummary) bool { return edgesOf(c.names(), m.Edges) == g.String() })
 		if at < 0 {
 			if g.weight > max(1.001e-6, c.absolute) {
 				c.fail("graph [%v] of posterior %v is missing", g, g.weight)
@@ -243,7 +244,7 @@ func (c *mc3Comparison) theta(what string, got *float64, none bool, want *mc3Fig
 }
 
 // file compares the measures of the file.
-func (c *mc3Comparison) file(s *schemas.MC3Summary, want *mc3Figures) {
+func (c *mc3Comparison) file(s *mc3.Summary, want *mc3Figures) {
 	n, n1 := float64(len(c.table.records)), float64(len(c.table.uniques()))
 	none := n1 == 0
 	c.figure("pu_su", s.PUSU, none, want.pusu)
@@ -270,7 +271,7 @@ func (c *mc3Comparison) file(s *schemas.MC3Summary, want *mc3Figures) {
 	}
 }
 
-func (c *mc3Comparison) sensitivity(s *schemas.MC3Summary) {
+func (c *mc3Comparison) sensitivity(s *mc3.Summary) {
 	if len(c.asked.PriorPrecision) < 2 {
 		return
 	}

@@ -2,9 +2,8 @@ package pipeline_test
 
 import (
 	"fmt"
+	"microrisk/operators/mc3"
 	"slices"
-
-	"microrisk/schemas"
 )
 
 // mc3Figures are the measures of a file, averaged over models.
@@ -168,7 +167,7 @@ func (c *mc3Case) names() (names []string) {
 	return names
 }
 
-func foundBy(s *schemas.MC3Summary) (found [][][2]string) {
+func foundBy(s *mc3.Summary) (found [][][2]string) {
 	for _, m := range s.Models {
 		found = append(found, m.Edges)
 	}

@@ -2,9 +2,8 @@ package pipeline_test
 
 import (
 	"math"
+	"microrisk/operators/mc3"
 	"slices"
-
-	"microrisk/schemas"
 )
 
 // The models of the mc3 oracle, written from spec/bayes.md and spec/bayes-numerics.md alone and as naively as they can be: all sets of
@@ -222,7 +221,7 @@ func weigh(graphs []*mc3Graph, penalty float64) {
 }
 
 // window is Occam's; unsure says that rounding decides about a graph.
-func window(all []*mc3Graph, m *schemas.MC3, penalty float64) (kept []*mc3Graph, unsure bool) {
+func window(all []*mc3Graph, m *mc3.Config, penalty float64) (kept []*mc3Graph, unsure bool) {
 	weigh(all, penalty)
 	least := 0.01
 	if m.Window != nil {

@@ -2,10 +2,9 @@ package pipeline_test
 
 import (
 	"fmt"
+	"microrisk/operators/mc3"
 	"slices"
 	"strings"
-
-	"microrisk/schemas"
 )
 
 func sortedCliques(text string) string {
@@ -20,7 +19,7 @@ func sortedCliques(text string) string {
 }
 
 // risks compares the relative ones.
-func (c *mc3Comparison) risks(laws []*mc3Law, all *mc3Figures, s *schemas.MC3Summary) {
+func (c *mc3Comparison) risks(laws []*mc3Law, all *mc3Figures, s *mc3.Summary) {
 	n1 := int64(len(c.table.uniques()))
 	c.exactly("variables", len(s.Variables), len(c.variables))
 	for v, x := range s.Variables {
@@ -53,7 +52,7 @@ func (c *mc3Comparison) risks(laws []*mc3Law, all *mc3Figures, s *schemas.MC3Sum
 func effect(x *float64, none float64) bool { return x != nil && !closeTo(*x, none, 1e-9, 1e-9) }
 
 // category gives the risks relative to those without a category.
-func (c *mc3Comparison) category(laws []*mc3Law, all *mc3Figures, v, category int) (r schemas.CategoryRisk) {
+func (c *mc3Comparison) category(laws []*mc3Law, all *mc3Figures, v, category int) (r mc3.CategoryRisk) {
 	r.Variable = c.variables[v].name
 	if x := c.values[v][category]; x != "\x00" {
 		r.Category = &x
@@ -94,7 +93,7 @@ func (c *mc3Comparison) category(laws []*mc3Law, all *mc3Figures, v, category in
 	return r
 }
 
-func (c *mc3Comparison) sameRisk(got, want schemas.CategoryRisk) {
+func (c *mc3Comparison) sameRisk(got, want mc3.CategoryRisk) {
 	what := fmt.Sprintf("%s %s", got.Variable, show(got.Category))
 	for _, x := range []struct {
 		what      string

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"microrisk/operators/mc3"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -24,7 +25,7 @@ type mc3Case struct {
 	levels    [][]string
 	weights   []float64
 	sampling  schemas.Sampling
-	asked     schemas.MC3
+	asked     mc3.Config
 	values    [][]string // of the categories of each variable, in order; missing is "\x00" and last
 	class     []int      // of each row in table.classes, -1 when it is dropped
 	table     *mc3Table
@@ -136,9 +137,9 @@ func (c *mc3Case) drawAsked(t *rapid.T) {
 		if rapid.Bool().Draw(t, "named") {
 			switch len(c.fixed.edges) {
 			case 0:
-				m.Graph = schemas.GraphIndependence
+				m.Graph = mc3.GraphIndependence
 			case k * (k - 1) / 2:
-				m.Graph = schemas.GraphSaturated
+				m.Graph = mc3.GraphSaturated
 			}
 		}
 	case "occam":
@@ -248,7 +249,7 @@ func (c *mc3Case) spec(sink string, inputs ...string) *schemas.Spec {
 	}
 	asked := c.asked
 	return &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: inputs, Types: types}, Sampling: &c.sampling, Key: key,
-		Operators: []schemas.Operator{{MC3: &asked}}, Sink: schemas.Sink{Path: sink}}
+		Operators: []schemas.Operator{{Config: &asked}}, Sink: schemas.Sink{Path: sink}}
 }
 
 // writeRows makes a CSV file of some rows, in that order.
@@ -322,7 +323,7 @@ func checkMC3(t *rapid.T, dir string) {
 	if err := got.read(output); err != nil {
 		fail("read: %v", err)
 	}
-	summary, ok := outcome.Summary.Operators["mc3"].(*schemas.MC3Summary)
+	summary, ok := outcome.Summary.Operators["mc3"].(*mc3.Summary)
 	if !ok {
 		fail("the summary is a %T", outcome.Summary.Operators["mc3"])
 	}

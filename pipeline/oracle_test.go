@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -129,15 +130,15 @@ func weightOf(o oracleOptions, k, s int) float64 {
 		limit = o.maxSize
 	}
 	switch o.score {
-	case schemas.ScoreFactorial:
+	case suda.ScoreFactorial:
 		return factorial(k - s)
-	case schemas.ScoreLatticeLimited:
+	case suda.ScoreLatticeLimited:
 		sum := 0.0
 		for i := 1; i <= limit-s; i++ {
 			sum += binomial(k-s, i)
 		}
 		return sum / binomial(k, s)
-	case schemas.ScoreElliotLimited:
+	case suda.ScoreElliotLimited:
 		product := 1.0
 		for i := s; i <= min(limit, k-1); i++ {
 			product *= float64(k - i)
@@ -512,7 +513,7 @@ func TestOracle(t *testing.T) {
 func checkOracle(t *rapid.T, dir string) {
 	m := drawMicrodata(t)
 	k := len(m.variables)
-	o := oracleOptions{score: rapid.SampledFrom(schemas.Scores).Draw(t, "score"), threshold: 1}
+	o := oracleOptions{score: rapid.SampledFrom(suda.Scores).Draw(t, "score"), threshold: 1}
 	if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
 		o.maxSize = rapid.IntRange(1, k+1).Draw(t, "max_size")
 	}
@@ -547,13 +548,13 @@ func checkOracle(t *rapid.T, dir string) {
 			types[v.name] = "int64"
 		}
 	}
-	suda := schemas.Suda{Score: o.score, MaxSize: o.maxSize, Contributions: true, MSUs: true}
+	suda := suda.Config{Score: o.score, MaxSize: o.maxSize, Contributions: true, MSUs: true}
 	if o.threshold > 1 {
 		suda.Threshold = int64(o.threshold)
 	}
 	spec := &schemas.Spec{
 		Source: schemas.Source{Path: []string{input}, Types: types}, Sampling: sampling, Key: key,
-		Operators: []schemas.Operator{{Suda: &suda}},
+		Operators: []schemas.Operator{{Config: &suda}},
 		Sink:      schemas.Sink{Path: output},
 	}
 	options := pipeline.Options{Workers: rapid.IntRange(0, 3).Draw(t, "workers"), Batch: rapid.IntRange(0, 9).Draw(t, "batch")}
@@ -651,9 +652,9 @@ func checkOracle(t *rapid.T, dir string) {
 		}
 		for v, name := range names {
 			if rec.share == nil {
-				number(schemas.ShareColumn("suda", name), nil)
+				number(suda.ShareColumn("suda", name), nil)
 			} else {
-				number(schemas.ShareColumn("suda", name), rec.share[v])
+				number(suda.ShareColumn("suda", name), rec.share[v])
 			}
 		}
 	}
@@ -671,7 +672,7 @@ func compareSummary(t *rapid.T, fail func(int, string, ...any), m *microdata, o 
 	k := len(m.variables)
 	text, err := json.Marshal(s.Operators["suda"])
 	require.NoError(t, err)
-	var suda schemas.SudaSummary
+	var suda suda.Summary
 	require.NoError(t, json.Unmarshal(text, &suda))
 	check := func(what string, got, want float64) {
 		if !near(got, want) {

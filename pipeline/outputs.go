@@ -2,12 +2,12 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"microrisk/operators"
 	"microrisk/schemas"
 )
 
@@ -40,9 +40,8 @@ func destine(s *schemas.Spec, in *inputs, read []Reading) (*outputs, error) {
 	if s.Summary != "" && s.Summary != "-" {
 		written = append(written[:len(written):len(written)], s.Summary)
 	}
-	written = append(written[:len(written):len(written)], modelsOut(s)...)
-	for _, name := range slices.Sorted(maps.Keys(tablesOut(s))) {
-		path := tablesOut(s)[name]
+	written = append(written[:len(written):len(written)], sidesOut(s, operators.MadeDocument)...)
+	for _, path := range sidesOut(s, operators.MadeTable) {
 		if kindOf(path) == "" {
 			return nil, wrong(fmt.Errorf("cannot tell the format of the file of tables %s by its name; endings are .parquet, .arrow and .csv", path))
 		}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/frequency"
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
 	"microrisk/schemas"
 )
 
@@ -27,7 +30,7 @@ func hive(t *testing.T) {
 
 func partitionSpec(source, sink string, key ...string) *schemas.Spec {
 	s := &schemas.Spec{Source: schemas.Source{Path: []string{source}}, Key: &schemas.Key{}, Sink: schemas.Sink{Path: sink},
-		Operators: []schemas.Operator{{Frequency: &schemas.FrequencyOperator{}}}}
+		Operators: []schemas.Operator{{Config: &frequency.Config{}}}}
 	for _, name := range key {
 		s.Key.Variables = append(s.Key.Variables, schemas.KeyVariable{Name: name})
 	}
@@ -47,7 +50,7 @@ func TestPartitionColumns(t *testing.T) {
 			require.ErrorContains(t, err, "sample_frequency")
 			// What comes of it, once more, in its own kind: the columns pass.
 			s := partitionSpec("out."+kind, kind+".csv", "place")
-			s.Operators[0].Frequency.Replace = true
+			s.Operators[0].Config.(*frequency.Config).Replace = true
 			_, err = Run(t.Context(), s, Options{})
 			require.NoError(t, err)
 			require.Equal(t, "sex,age,year,place,sample_frequency\nm,1,2020,a/b,2\nf,2,2020,a/b,2\nm,1,2020,c,1\nm,1,2021,,2\nm,3,2021,,2\n", read(t, kind+".csv"))
@@ -63,7 +66,7 @@ func TestPartitionColumns(t *testing.T) {
 	t.Run("selected", func(t *testing.T) {
 		hive(t)
 		s := partitionSpec("hive", "out.csv", "sex")
-		s.Operators = append([]schemas.Operator{{Select: &schemas.Select{Rows: []schemas.Condition{{Column: "place", Values: []string{"a/b"}}}, Columns: []string{"place", "sex"}}}}, s.Operators...)
+		s.Operators = append([]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "place", Values: []string{"a/b"}}}, Columns: []string{"place", "sex"}}}}, s.Operators...)
 		_, err := Run(t.Context(), s, Options{})
 		require.NoError(t, err)
 		require.Equal(t, "sex,place,sample_frequency\nm,a/b,1\nf,a/b,1\n", read(t, "out.csv"))
@@ -91,7 +94,7 @@ func TestPartitionColumns(t *testing.T) {
 	t.Run("a new column of that name in folders", func(t *testing.T) {
 		hive(t)
 		s := partitionSpec("hive", "out/", "year")
-		s.Operators = append([]schemas.Operator{{Recode: []schemas.Recode{{Name: "year", Replace: true, Map: map[string]string{"2020": "a", "2021": "b"}}}}}, s.Operators...)
+		s.Operators = append([]schemas.Operator{{Config: &recode.Config{{Name: "year", Replace: true, Map: map[string]string{"2020": "a", "2021": "b"}}}}}, s.Operators...)
 		_, err := Run(t.Context(), s, Options{})
 		require.ErrorContains(t, err, "cannot have a new column")
 	})

@@ -5,6 +5,7 @@ import (
 
 	"microrisk/engine/perturb"
 	"microrisk/operators"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -16,7 +17,7 @@ type PerturbedTable struct {
 
 // kernel of the table. What is wrong with the scheme is an error for which IsSpec is true.
 func (p *PerturbedTable) kernel() (perturb.Kernel, error) {
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Path}}, Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Path}}, Operators: []schemas.Operator{{Config: &tabulate.Config{
 		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &p.Scheme, Path: "any.csv"}}}}
 	if err := spec.Validate(); err != nil {
 		return nil, wrong(fmt.Errorf("%s: %w", p.Path, err))

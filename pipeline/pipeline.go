@@ -23,6 +23,7 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/operators/selection"
 	"microrisk/schemas"
 )
 
@@ -132,16 +133,11 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		return nil, err
 	}
 	defer summary.Abort()
-	models, err := openModels(spec, j.source.Inputs())
+	made, err := openSideFiles(spec, j.source.Inputs())
 	if err != nil {
 		return nil, err
 	}
-	defer models.Abort()
-	tables, err := openTables(spec, j.source.Inputs())
-	if err != nil {
-		return nil, err
-	}
-	defer tables.Abort()
+	defer made.Abort()
 
 	// What goes beside the outputs is written before they are completed, so that either all are put in place or none.
 	var document *schemas.Summary
@@ -156,7 +152,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 			return nil, err
 		}
 		document.Run = j.runSummary(start, r.Spilled)
-		side, err = j.writeBeside(ctx, r, document, summary, models, tables)
+		side, err = j.writeBeside(ctx, r, document, summary, made)
 		return metadata, err
 	}
 	report, err := j.chain.Run(ctx, j.source, sink, o)
@@ -239,69 +235,21 @@ func (j *job) bind(look bool, list ...operators.Operator) (*operators.Chain, err
 func operatorsOf(s *schemas.Spec, with *companions) []operators.Operator {
 	s = s.WithLevels()
 	var list []operators.Operator
-	shared := sharedKey(s)
 	weighed := s.Sampling != nil && s.Sampling.Weight != "" && s.Sampling.ZeroWeight == schemas.ZeroDrop
-	for i, o := range s.Operators {
+	setup := operators.Setup{Sampling: s.Sampling, Files: with.files}
+	if s.Key != nil {
+		setup.Key = *s.Key
+	}
+	for _, o := range s.Operators {
 		if weighed && o.Measure() != nil {
-			list = append(list, operators.Weighed{Column: s.Sampling.Weight})
+			list = append(list, selection.Weighed{Column: s.Sampling.Weight})
 			weighed = false
 		}
-		for _, r := range o.Recode {
-			list = append(list, operators.Recode{Config: r})
-		}
-		if o.Select != nil {
-			list = append(list, operators.Select{Config: *o.Select})
-		}
-		var key schemas.Key
-		if s.Key != nil {
-			key = *s.Key
-		}
-		if o.Suda != nil {
-			list = append(list, operators.Suda{Config: *o.Suda, Key: key, Sampling: s.Sampling, Shared: i == shared})
-		}
-		if o.Frequency != nil {
-			list = append(list, operators.Frequency{Config: *o.Frequency, Key: key, Shared: i == shared})
-		}
-		if o.MC3 != nil {
-			list = append(list, operators.MC3{Config: *o.MC3, Key: key, Sampling: s.Sampling, Shared: i == shared, Model: with.models[o.MC3.ModelIn]})
-		}
-		if o.KAnonymity != nil {
-			list = append(list, operators.KAnonymity{Config: *o.KAnonymity, Key: key, Shared: i == shared})
-		}
-		if o.LDiversity != nil {
-			list = append(list, operators.LDiversity{Config: *o.LDiversity, Key: key, Shared: i == shared})
-		}
-		if o.Individual != nil {
-			list = append(list, operators.Individual{Config: *o.Individual, Key: key, Sampling: s.Sampling, Shared: i == shared})
-		}
-		if o.SAP != nil {
-			list = append(list, operators.SAP{Config: *o.SAP, Secret: with.secrets[o.SAP.Release.Secret], Published: with.published[o.SAP.ColumnPrefix()]})
-		}
-		if o.Tabulate != nil {
-			t := operators.Tabulate{Config: *o.Tabulate}
-			if o.Tabulate.Perturb != nil {
-				t.Secret = with.secrets[o.Tabulate.Perturb.Secret]
-			}
-			list = append(list, t)
+		if c, ok := o.Config.(operators.Config); ok {
+			list = append(list, c.Operators(setup)...)
 		}
 	}
 	return list
-}
-
-// sharedKey is the operator that writes the sample frequency of the spec's key: the first that takes the key as it is, or else the
-// first that takes it with a missing-value policy of its own; -1 if none does.
-func sharedKey(s *schemas.Spec) int {
-	shared := -1
-	for i, o := range s.Operators {
-		switch m := o.Measure(); {
-		case m == nil || m.OwnKey() != nil:
-		case m.MissingPolicy() == "":
-			return i
-		case shared < 0:
-			shared = i
-		}
-	}
-	return shared
 }
 
 func (j *job) chainOptions() operators.Options {
@@ -350,16 +298,12 @@ func (s summaryFile) Abort() {
 }
 
 // writeBeside writes all files of a run but its outputs, complete on the disk but for their names.
-func (j *job) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary summaryFile, models modelFiles, tables tableFiles) ([]files.Output, error) {
-	side, err := tables.write(ctx, r, j.options)
+func (j *job) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary summaryFile, made sideFiles) ([]files.Output, error) {
+	side, err := made.write(ctx, r, j.options)
 	if err != nil {
 		return nil, err
 	}
-	saved, err := models.write(r)
-	if err != nil {
-		return nil, err
-	}
-	if side = append(side, saved...); summary.file != nil {
+	if summary.file != nil {
 		if err := summary.write(document); err != nil {
 			return nil, err
 		}

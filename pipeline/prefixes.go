@@ -17,18 +17,22 @@ func (j *job) besideOlder(spec *schemas.Spec) *schemas.Spec {
 	}
 	out := *spec
 	out.Operators = slices.Clone(spec.Operators)
-	moved := taken[schemas.Frequency] && sharedKey(spec) >= 0
+	moved := taken[schemas.Frequency] && spec.FrequencyWriter() >= 0
 	used := map[string]bool{}
 	for _, o := range spec.Operators {
-		if prefix, ok := prefixOf(o); ok {
-			used[prefix] = true
+		if w := o.Writer(); w != nil {
+			used[w.ColumnPrefix()] = true
 		}
 	}
 	for i, o := range spec.Operators {
-		prefix, ok := prefixOf(o)
-		if _, _, replace := o.Common(); !ok || *replace {
+		w := o.Writer()
+		if w == nil {
 			continue
 		}
+		if _, _, replace := w.Common(); *replace {
+			continue
+		}
+		prefix := w.ColumnPrefix()
 		m := o.Measure()
 		own := moved && m != nil && m.OwnKey() == nil
 		if own {
@@ -53,25 +57,10 @@ func (j *job) besideOlder(spec *schemas.Spec) *schemas.Spec {
 	return &out
 }
 
-// prefixOf is the prefix of an operator that makes columns of risk.
-func prefixOf(o schemas.Operator) (string, bool) {
-	switch m := o.Measure(); {
-	case m != nil:
-		return m.ColumnPrefix(), true
-	case o.SAP != nil:
-		return o.SAP.ColumnPrefix(), true
-	}
-	return "", false
-}
-
 // clashes tells whether an operator's columns would have names that are taken.
 func clashes(o schemas.Operator, prefix string, key *schemas.Key, taken map[string]bool) bool {
 	o = o.WithPrefix(prefix)
-	if o.SAP != nil {
-		return slices.ContainsFunc(o.SAP.Columns(), func(c schemas.ColumnInfo) bool { return taken[c.Name] })
-	}
-	m := o.Measure()
-	if m.OwnKey() != nil {
+	if m := o.Measure(); m != nil && m.OwnKey() != nil {
 		key = m.OwnKey()
 	}
 	var names []string
@@ -80,5 +69,5 @@ func clashes(o schemas.Operator, prefix string, key *schemas.Key, taken map[stri
 			names = append(names, v.Name)
 		}
 	}
-	return slices.ContainsFunc(m.Columns(false, names), func(c schemas.ColumnInfo) bool { return taken[c.Name] })
+	return slices.ContainsFunc(o.Writer().Columns(false, names), func(c schemas.ColumnInfo) bool { return taken[c.Name] })
 }

@@ -20,6 +20,9 @@ import (
 	"go.uber.org/goleak"
 
 	"microrisk/operators"
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -55,7 +58,7 @@ func keyOf(names ...string) *schemas.Key {
 // assess is the spec that most tests change a little.
 func assess(source, sink string) *schemas.Spec {
 	return &schemas.Spec{Source: schemas.Source{Path: []string{source}}, Sampling: &schemas.Sampling{Fraction: 0.1}, Key: keyOf("age", "sex", "area"),
-		Operators: []schemas.Operator{{Suda: &schemas.Suda{}}}, Sink: schemas.Sink{Path: sink}}
+		Operators: []schemas.Operator{{Config: &suda.Config{}}}, Sink: schemas.Sink{Path: sink}}
 }
 
 func read(t *testing.T, path string) string {
@@ -100,7 +103,7 @@ func TestRun(t *testing.T) {
 	assert.EqualValues(t, 1, s.Key.Variables[2].Missing)
 	assert.Equal(t, 0.1, *s.Sampling.Fraction)
 	assert.Positive(t, s.Run.PeakMemoryBytes)
-	suda := o.Summary.Operators["suda"].(*schemas.SudaSummary)
+	suda := o.Summary.Operators["suda"].(*suda.Summary)
 	assert.Nil(t, suda.KeySummary, "the key is described once")
 	assert.InDelta(t, 0.1*3/(0.1*3+2*0.9*1), *suda.DIS, 1e-15)
 }
@@ -112,7 +115,7 @@ func TestKindsOfFiles(t *testing.T) {
 	for _, to := range []string{"a.csv", "b.arrow", "c.parquet", "d.arrow", "e.parquet", "f.csv"} {
 		t.Run(from+" to "+to, func(t *testing.T) {
 			spec := assess(from, to)
-			spec.Operators[0].Suda.Replace = true
+			spec.Operators[0].Config.(*suda.Config).Replace = true
 			_, err := Run(t.Context(), spec, Options{})
 			require.NoError(t, err)
 			if want == "" {
@@ -139,7 +142,7 @@ func TestSameBytes(t *testing.T) {
 		var want string
 		for _, o := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 7, Batch: 33}, {Workers: 1, Batch: 1000}} {
 			spec := assess("in.parquet", "out."+ending)
-			spec.Operators[0].Suda = &schemas.Suda{Replace: true, Contributions: true, MSUs: true}
+			spec.Operators[0].Config = &suda.Config{Replace: true, Contributions: true, MSUs: true}
 			_, err := Run(t.Context(), spec, o)
 			require.NoError(t, err)
 			if ending == "arrow" && o.Batch != 0 {
@@ -178,11 +181,11 @@ func TestOperatorsInOrder(t *testing.T) {
 	no := false
 	spec := assess("people.csv", "risk.csv")
 	spec.Operators = []schemas.Operator{
-		{Recode: []schemas.Recode{{Name: "age", Width: 20, Replace: true, Keep: &no}, {Name: "initial", From: "area", Truncate: 1}}},
-		{Select: &schemas.Select{Rows: []schemas.Condition{{Column: "sex", Values: []string{"f"}}}}},
-		{Suda: &schemas.Suda{}},
-		{Suda: &schemas.Suda{Prefix: "again", MaxSize: 1}},
-		{Suda: &schemas.Suda{Prefix: "small", Key: keyOf("sex")}},
+		{Config: &recode.Config{{Name: "age", Width: 20, Replace: true, Keep: &no}, {Name: "initial", From: "area", Truncate: 1}}},
+		{Config: &selection.Config{Rows: []selection.Condition{{Column: "sex", Values: []string{"f"}}}}},
+		{Config: &suda.Config{}},
+		{Config: &suda.Config{Prefix: "again", MaxSize: 1}},
+		{Config: &suda.Config{Prefix: "small", Key: keyOf("sex")}},
 	}
 	o, err := Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
@@ -193,7 +196,7 @@ func TestOperatorsInOrder(t *testing.T) {
 	assert.NotContains(t, header, "again_sample_frequency")
 	assert.True(t, strings.HasPrefix(rest, "1,31,f,north,n,2,"), "the band only feeds the key: %s", rest)
 
-	spec.Operators[1].Select.KeepRows = true
+	spec.Operators[1].Config.(*selection.Config).KeepRows = true
 	o, err = Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, o.Written)
@@ -209,7 +212,7 @@ func TestTableAsSource(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, o.Summary.Key.Classes)
 	assert.EqualValues(t, 2, o.Summary.Key.SampleUniques)
-	assert.EqualValues(t, 4, o.Summary.Operators["suda"].(*schemas.SudaSummary).Records)
+	assert.EqualValues(t, 4, o.Summary.Operators["suda"].(*suda.Summary).Records)
 }
 
 func TestOnlyFits(t *testing.T) {
@@ -233,8 +236,8 @@ func TestStreams(t *testing.T) {
 	_, err := Run(t.Context(), assess("people.csv", "-"), Options{Stdout: &first})
 	require.NoError(t, err)
 	spec := assess("-", "-")
-	spec.Operators[0].Suda.Prefix = "again"
-	spec.Operators[0].Suda.Replace = true
+	spec.Operators[0].Config.(*suda.Config).Prefix = "again"
+	spec.Operators[0].Config.(*suda.Config).Replace = true
 	const memory = 1 << 20 // so little that the stream is kept in a file
 	require.Greater(t, first.Len(), memory/4)
 	o, err := Run(t.Context(), spec, Options{Stdin: bytes.NewReader(first.Bytes()), Stdout: &second, Memory: memory, TempDir: "."})
@@ -287,7 +290,7 @@ func TestLimits(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": people})
 	spec := assess("people.csv", "risk.csv")
 	spec.Limits = map[string]schemas.Limit{schemas.LimitSampleUniques: {Max: 2}, schemas.LimitClasses: {Max: 4}, schemas.LimitDoubles: {Max: 0.5}, schemas.LimitSampleUniqueShare: {Max: 0.6},
-		schemas.LimitSpecialUniques: {Max: 0}, schemas.LimitMSUs: {Max: 1}, schemas.LimitDIS: {Max: 0.01}, schemas.LimitMaxScore: {Max: 0}, schemas.LimitFileScore: {Max: 0}}
+		suda.LimitSpecialUniques: {Max: 0}, suda.LimitMSUs: {Max: 1}, suda.LimitDIS: {Max: 0.01}, suda.LimitMaxScore: {Max: 0}, suda.LimitFileScore: {Max: 0}}
 	o, err := Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
 	assert.FileExists(t, "risk.csv", "outputs are written")
@@ -323,8 +326,8 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		"population":     {"people.csv", func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{PopulationSize: 4} }, "the population size 4 is less than the 5 records", false},
 		"undeclared":     {"people.csv", func(s *schemas.Spec) { s.Key.Variables[1].Levels = []string{"f"} }, `"sex" has the value "m", which is not among its levels`, false},
 		"column twice": {"people.csv", func(s *schemas.Spec) {
-			s.Operators[0].Suda.Prefix = "x"
-			s.Operators = append([]schemas.Operator{{Recode: []schemas.Recode{{Name: "x_score", From: "age", Width: 1}}}}, s.Operators...)
+			s.Operators[0].Config.(*suda.Config).Prefix = "x"
+			s.Operators = append([]schemas.Operator{{Config: &recode.Config{{Name: "x_score", From: "age", Width: 1}}}}, s.Operators...)
 		}, `"x_score" exists already`, true},
 		"temp folder": {"people.csv", nil, "the folder none for temporary files does not exist", true},
 	} {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/mc3"
+	"microrisk/operators/sap"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -28,30 +31,30 @@ func variablesOf(names ...string) (list []schemas.KeyVariable) {
 func sapSpec() *schemas.Spec {
 	return &schemas.Spec{Source: schemas.Source{Path: []string{"homes.csv"}}, Sink: schemas.Sink{Path: "out.csv"}, Summary: "summary.json",
 		Operators: []schemas.Operator{
-			{SAP: &schemas.SAP{By: variablesOf("area"), Cells: variablesOf("sex", "health"), Known: []int64{1}, Tables: "tables.csv"}},
-			{Tabulate: &schemas.Tabulate{Cells: variablesOf("area", "sex"), Path: "table.csv"}}}}
+			{Config: &sap.Config{By: variablesOf("area"), Cells: variablesOf("sex", "health"), Known: []int64{1}, Tables: "tables.csv"}},
+			{Config: &tabulate.Config{Cells: variablesOf("area", "sex"), Path: "table.csv"}}}}
 }
 
 // Whatever is read beside the inputs is not written over, by whatever is written.
 func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 	for what, name := range map[string]func(s *schemas.Spec, path string){
 		"the secret": func(s *schemas.Spec, path string) {
-			s.Operators[0].SAP.Release.Perturbation = schemas.Perturbation{Scheme: "random", Base: 3, Secret: path}
+			s.Operators[0].Config.(*sap.Config).Release.Perturbation = schemas.Perturbation{Scheme: "random", Base: 3, Secret: path}
 		},
 		"the secret of tabulate": func(s *schemas.Spec, path string) {
-			s.Operators[1].Tabulate.Perturb = &schemas.Perturbation{Scheme: "random", Base: 3, Secret: path}
+			s.Operators[1].Config.(*tabulate.Config).Perturb = &schemas.Perturbation{Scheme: "random", Base: 3, Secret: path}
 		},
-		"the file of published counts": func(s *schemas.Spec, path string) { s.Operators[0].SAP.Release.Published = path },
+		"the file of published counts": func(s *schemas.Spec, path string) { s.Operators[0].Config.(*sap.Config).Release.Published = path },
 		"the saved model": func(s *schemas.Spec, path string) {
 			s.Key, s.Sampling = keyOf("sex"), &schemas.Sampling{Fraction: 0.1}
-			s.Operators = append(s.Operators, schemas.Operator{MC3: &schemas.MC3{ModelIn: path}})
+			s.Operators = append(s.Operators, schemas.Operator{Config: &mc3.Config{ModelIn: path}})
 		},
 	} {
 		for by, write := range map[string]func(s *schemas.Spec, path string){
 			"output":   func(s *schemas.Spec, path string) { s.Sink.Path = path },
 			"summary":  func(s *schemas.Spec, path string) { s.Summary = path },
-			"tables":   func(s *schemas.Spec, path string) { s.Operators[0].SAP.Tables = path },
-			"tabulate": func(s *schemas.Spec, path string) { s.Operators[1].Tabulate.Path = path },
+			"tables":   func(s *schemas.Spec, path string) { s.Operators[0].Config.(*sap.Config).Tables = path },
+			"tabulate": func(s *schemas.Spec, path string) { s.Operators[1].Config.(*tabulate.Config).Path = path },
 		} {
 			t.Run(what+" by "+by, func(t *testing.T) {
 				inFolder(t, homes())
@@ -73,8 +76,12 @@ func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 // When one of the files of a run cannot be written, none of the others is there.
 func TestAllFilesOrNone(t *testing.T) {
 	for name, apart := range map[string]func(s *schemas.Spec){
-		"tables":   func(s *schemas.Spec) { s.Operators[0].SAP.Tables = filepath.Join("apart", "tables.csv") },
-		"tabulate": func(s *schemas.Spec) { s.Operators[1].Tabulate.Path = filepath.Join("apart", "table.parquet") },
+		"tables": func(s *schemas.Spec) {
+			s.Operators[0].Config.(*sap.Config).Tables = filepath.Join("apart", "tables.csv")
+		},
+		"tabulate": func(s *schemas.Spec) {
+			s.Operators[1].Config.(*tabulate.Config).Path = filepath.Join("apart", "table.parquet")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, homes())
@@ -109,13 +116,13 @@ func TestAllFilesOrNone(t *testing.T) {
 func TestLimitOfSAP(t *testing.T) {
 	inFolder(t, homes())
 	s := sapSpec()
-	s.Operators[0].SAP.Known = []int64{2, 1}
-	s.Operators[0].SAP.Release.Perturbation = schemas.Perturbation{Scheme: "conventional", Base: 5}
+	s.Operators[0].Config.(*sap.Config).Known = []int64{2, 1}
+	s.Operators[0].Config.(*sap.Config).Release.Perturbation = schemas.Perturbation{Scheme: "conventional", Base: 5}
 	for limit, breached := range map[float64]bool{0.3: true, 0.34: false} {
 		s.Limits = map[string]schemas.Limit{"sap": {Max: limit}}
 		outcome, err := Run(t.Context(), s, Options{})
 		require.NoError(t, err)
-		m := outcome.Summary.Operators["sap"].(*schemas.SAPSummary)
+		m := outcome.Summary.Operators["sap"].(*sap.Summary)
 		require.InDelta(t, 1.0/3, m.Greatest(), 1e-12)
 		require.Equal(t, breached, len(outcome.Breaches) > 0)
 		if breached {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"microrisk/operators/sap"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -20,7 +22,7 @@ import (
 type sapCase struct {
 	tableCase
 	by        int
-	asked     schemas.SAP
+	asked     sap.Config
 	threshold float64
 	counts    map[string]int // of every cell and margin of every area
 	areas     [][]string
@@ -110,7 +112,7 @@ func (c *sapCase) drawRelease(r *rand.Rand, margins bool) {
 			}
 		}
 		if r.IntN(2) == 0 || c.ends < 100 {
-			s.Release.Margins = append(s.Release.Margins, schemas.Margin{Variables: m})
+			s.Release.Margins = append(s.Release.Margins, sap.Margin{Variables: m})
 			if r.IntN(3) == 0 {
 				own := drawScheme(r)
 				s.Release.Margins[len(s.Release.Margins)-1].Perturb = &own
@@ -280,16 +282,16 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 	variables := []int{0, 1, 2, 3, 4}[:len(c.variables)]
 	s.By, s.Cells = c.keyVariables(variables[:c.by]...), c.keyVariables(variables[c.by:]...)
 	s.Tables = in("tables." + oneOf(r, "csv", "parquet"))
-	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{SAP: s}},
+	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{Config: s}},
 		Sink: schemas.Sink{Path: in("out." + oneOf(r, "csv", "parquet"))}}
 	fail := failing(t, round, spec, in("in.csv"), in("published.csv"))
 	os.Remove(in("published.csv"))
-	own := s.Release.BaseTable != "" || slices.ContainsFunc(s.Release.Margins, func(m schemas.Margin) bool { return m.Perturb != nil })
+	own := s.Release.BaseTable != "" || slices.ContainsFunc(s.Release.Margins, func(m sap.Margin) bool { return m.Perturb != nil })
 	switch {
 	case scheme.Random() && !own && r.IntN(2) == 0: // what tabulate publishes with the same secret
 		scheme.Secret = in("secret")
 		writeFile(t, scheme.Secret, officeSecret(round))
-		spec.Operators = append(spec.Operators, schemas.Operator{Tabulate: &schemas.Tabulate{Cells: c.keyVariables(variables...), Missing: c.missing,
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: &tabulate.Config{Cells: c.keyVariables(variables...), Missing: c.missing,
 			Margins: true, Empty: true, Perturb: new(*scheme), Path: in("published.csv")}})
 	case s.Release.Random() || r.IntN(3) == 0:
 		s.Release.Published = in("published.csv")
@@ -297,7 +299,7 @@ func (c *sapCase) check(t *testing.T, dir string, round int, r *rand.Rand) {
 	default: // nothing is left to chance
 		c.publish(r)
 	}
-	summary := runTables(r, spec, fail)["sap"].(*schemas.SAPSummary)
+	summary := runTables(r, spec, fail)["sap"].(*sap.Summary)
 	if scheme.Secret != "" {
 		c.published, _ = readTable(t, in("published.csv"), c.names(), "value")
 	}
@@ -322,7 +324,7 @@ type sapComparison struct {
 	*sapCase
 	laws []*sapLaw
 	fail func(string, ...any)
-	said *schemas.SAPSummary
+	said *sap.Summary
 }
 
 // number compares one; spread is how far an estimate may be away, 0 for those that have an interval.
@@ -446,16 +448,16 @@ func (c *sapComparison) summary() {
 		want.SmallestKnown, want.NotFound = nil, 0
 		for n := range int64(13) {
 			if tables := needs[strconv.FormatInt(n, 10)]; tables > 0 {
-				want.SmallestKnown = append(want.SmallestKnown, schemas.SmallestKnown{Known: &n, Tables: tables})
+				want.SmallestKnown = append(want.SmallestKnown, sap.SmallestKnown{Known: &n, Tables: tables})
 			}
 		}
 		if needs["null"] > 0 {
-			want.SmallestKnown = append(want.SmallestKnown, schemas.SmallestKnown{Tables: needs["null"]})
+			want.SmallestKnown = append(want.SmallestKnown, sap.SmallestKnown{Tables: needs["null"]})
 		}
 	}
 	want.Distribution = nil
 	for i, n := range c.asked.Known {
-		d := schemas.SAPDistribution{Known: n, Bands: make([]int64, 10)}
+		d := sap.Distribution{Known: n, Bands: make([]int64, 10)}
 		for _, law := range c.laws {
 			x, ways := at(law.sap, n), at(law.ways, n)
 			switch x {

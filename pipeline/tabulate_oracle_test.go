@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"microrisk/operators/tabulate"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -305,7 +306,7 @@ func checkTabulate(t *testing.T, dir string, round int) {
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
 	c.writePart(t, in("in.csv"), all)
-	asked := schemas.Tabulate{Cells: c.keyVariables(variables...), Missing: c.missing, Margins: r.IntN(2) == 0, Empty: r.IntN(2) == 0,
+	asked := tabulate.Config{Cells: c.keyVariables(variables...), Missing: c.missing, Margins: r.IntN(2) == 0, Empty: r.IntN(2) == 0,
 		Path: in("table." + oneOf(r, "csv", "parquet"))}
 	scheme, column := drawScheme(r), "count"
 	if scheme.Scheme != "none" {
@@ -316,10 +317,10 @@ func checkTabulate(t *testing.T, dir string, round int) {
 		scheme.Secret = in("secret")
 		writeFile(t, scheme.Secret, officeSecret(round))
 	}
-	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{Tabulate: &asked}}}
+	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{Config: &asked}}}
 	fail := failing(t, round, spec, in("in.csv"))
 	spec.Sink.Path = in("whole.parquet")
-	summary := runTables(r, spec, fail)["tabulate"].(*schemas.TabulateSummary)
+	summary := runTables(r, spec, fail)["tabulate"].(*tabulate.Summary)
 	got, order := readTable(t, asked.Path, names, column)
 	want := c.count(variables, asked.Margins)
 	for key, n := range want {
@@ -383,7 +384,7 @@ func checkTabulate(t *testing.T, dir string, round int) {
 		part = append(part, names[v])
 	}
 	some.Cells, some.Path, some.Empty, some.Margins = c.keyVariables(fewer...), in("part.csv"), true, true
-	runTables(r, &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("whole.parquet")}}, Operators: []schemas.Operator{{Tabulate: &some}}}, fail)
+	runTables(r, &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("whole.parquet")}}, Operators: []schemas.Operator{{Config: &some}}}, fail)
 	numbers, _ := readTable(t, some.Path, part, column)
 	for key, n := range c.count(fewer, true) {
 		cell := slices.Repeat([]string{allOf}, len(names))
@@ -412,8 +413,8 @@ func TestTabulateFrequencies(t *testing.T) {
 		{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.3}, {Count: 1, Probability: 0.5}, {Count: 3, Probability: 0.2}}}},
 	} {
 		p.Secret = "secret"
-		tab := schemas.Tabulate{Cells: []schemas.KeyVariable{{Name: "id"}}, Empty: true, Perturb: &p, Path: "table.csv"}
-		spec := &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Operators: []schemas.Operator{{Tabulate: &tab}}}
+		tab := tabulate.Config{Cells: []schemas.KeyVariable{{Name: "id"}}, Empty: true, Perturb: &p, Path: "table.csv"}
+		spec := &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Operators: []schemas.Operator{{Config: &tab}}}
 		runTables(generator(0), spec, t.Fatalf)
 		drawn, _ := readTable(t, "table.csv", []string{"id"}, "value")
 		for n := 1; n <= counts; n++ {

@@ -6,6 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -15,7 +18,7 @@ const weighedPeople = "age,sex,w\n1,m,0\n1,m,4\n2,f,4\n2,f,\n3,m,4\n"
 func TestWeightsOfZero(t *testing.T) {
 	spec := func(zero string) *schemas.Spec {
 		return &schemas.Spec{Source: schemas.Source{Path: []string{"p.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Weight: "w", ZeroWeight: zero},
-			Sink: schemas.Sink{Path: "out.csv"}, Operators: []schemas.Operator{{Suda: &schemas.Suda{}}, {MC3: &schemas.MC3{}}}}
+			Sink: schemas.Sink{Path: "out.csv"}, Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}}
 	}
 	inFolder(t, map[string]string{"p.csv": weighedPeople})
 	_, err := Run(t.Context(), spec(""), Options{})
@@ -28,8 +31,8 @@ func TestWeightsOfZero(t *testing.T) {
 		assert.Equal(t, want, rows[i+1][3], "row %d", i)
 		assert.Equal(t, want == "", rows[i+1][4] == "", "row %d", i)
 	}
-	assert.Equal(t, int64(3), o.Summary.Operators["suda"].(*schemas.SudaSummary).Records)
-	m := o.Summary.Operators["mc3"].(*schemas.MC3Summary)
+	assert.Equal(t, int64(3), o.Summary.Operators["suda"].(*suda.Summary).Records)
+	m := o.Summary.Operators["mc3"].(*mc3.Summary)
 	assert.Equal(t, []float64{3, .25, 12}, []float64{float64(m.Records), m.Fraction, m.PopulationSize})
 
 	bad := spec("keep")
@@ -44,14 +47,14 @@ func TestWeightsOfZero(t *testing.T) {
 func TestWeightsThatDiffer(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": "age,sex,w\n1,m,2\n1,m,2\n2,f,9\n3,m,4\n", "even.csv": "age,sex,w\n1,m,4\n1,m,4.01\n2,f,4\n3,m,4\n"})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"p.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Weight: "w"}, Sink: schemas.Sink{Path: "out.csv"},
-		Operators: []schemas.Operator{{MC3: &schemas.MC3{}}}}
+		Operators: []schemas.Operator{{Config: &mc3.Config{}}}}
 	_, err := Run(t.Context(), spec, Options{})
 	require.ErrorContains(t, err, `the weights "w" differ, from 2 to 9 people a record by key combination`)
 	assert.NoFileExists(t, "out.csv")
 	spec.Source.Path = []string{"even.csv"}
 	_, err = Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
-	spec.Source.Path, spec.Operators, spec.Sink.Path = []string{"p.csv"}, []schemas.Operator{{Individual: &schemas.Individual{}}}, "i.csv"
+	spec.Source.Path, spec.Operators, spec.Sink.Path = []string{"p.csv"}, []schemas.Operator{{Config: &individual.Config{}}}, "i.csv"
 	_, err = Run(t.Context(), spec, Options{})
 	require.NoError(t, err)
 }

@@ -51,10 +51,8 @@ func (s *Summary) Released(r View) (*Summary, error) {
 		if all = all && r.Shown[name]; !r.Shown[name] {
 			continue
 		}
-		if m, ok := o.(*MC3Summary); ok && m.ModelFrom != "" {
-			bare := *m
-			bare.ModelFrom = filepath.Base(m.ModelFrom)
-			o = &bare
+		if p, ok := o.(PrivateDocument); ok {
+			o = p.Public()
 		}
 		out.Operators[name] = o
 	}
@@ -67,6 +65,9 @@ func (s *Summary) Released(r View) (*Summary, error) {
 	return out, err
 }
 
+// A PrivateDocument is a part of the summary with what those who get the output do not get: Public is the rest.
+type PrivateDocument interface{ Public() any }
+
 // unsaid stands for a number of rows that the metadata do not tell.
 const unsaid = -1
 
@@ -74,13 +75,10 @@ const unsaid = -1
 func (s *Spec) released() *Spec {
 	bare := &Spec{Sampling: s.Sampling, Key: s.Key, AllowEmpty: s.AllowEmpty}
 	for _, o := range s.Operators {
-		switch {
-		case o.SAP != nil, o.Tabulate != nil:
-			continue
-		case o.MC3 != nil:
-			m := *o.MC3
-			m.ModelIn, m.ModelOut = "", ""
-			o.MC3 = &m
+		if p, ok := o.Config.(Private); ok {
+			if o.Config = p.Public(); o.Config == nil {
+				continue
+			}
 		}
 		bare.Operators = append(bare.Operators, o)
 	}

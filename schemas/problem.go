@@ -33,8 +33,8 @@ func (e *SpecError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// asError is nil without problems; they are sorted by their place in the text.
-func asError(name string, problems []Problem) error {
+// AsError is nil without problems; they are sorted by their place in the text.
+func AsError(name string, problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}

@@ -3,7 +3,6 @@ package schemas
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Warnings are what a spec says that is often not meant.
@@ -11,19 +10,8 @@ func (s *Spec) Warnings() []string {
 	var list []string
 	measured := map[string][]string{} // variables, and the operators that looked at them so far
 	for i, o := range s.Operators {
-		for _, r := range o.Recode {
-			from := r.From
-			if from == "" {
-				from = r.Name
-			}
-			shown := r.Keep == nil || *r.Keep
-			if who := measured[from]; shown && len(who) > 0 {
-				list = append(list, fmt.Sprintf("recode %s comes after %s, which saw %s as it was: the output has the recoded column beside a risk of the unrecoded one; put recode before",
-					r.Name, strings.Join(who, " and "), from))
-			}
-			if r.Map != nil && r.Other == nil {
-				list = append(list, fmt.Sprintf("recode %s has a map without other: categories that it does not name stay as they are; say other: NAME, or other: \"\" to make them missing", r.Name))
-			}
+		if c, ok := o.Config.(Cautious); ok {
+			list = append(list, c.Warnings(measured)...)
 		}
 		for _, name := range s.looksAt(i) {
 			if who := o.Name(); !slices.Contains(measured[name], who) {
@@ -42,8 +30,7 @@ func (s *Spec) frequencies() []string {
 			names, policies = append(names, m.ColumnPrefix()), append(policies, m.MissingPolicy())
 		}
 	}
-	writer := slices.Index(policies, "") // the first that takes the key as it is, else the first
-	writer = max(writer, 0)
+	writer := FrequencyWriter(policies)
 	for i, p := range policies {
 		if p != policies[writer] {
 			return []string{fmt.Sprintf("sample_frequency is counted as %s counts it; %s has another missing-value policy: give it a key of its own to have its frequencies too", names[writer], names[i])}
@@ -66,4 +53,28 @@ func (s *Spec) looksAt(i int) []string {
 		}
 	})
 	return names
+}
+
+// FrequencyWriter is the measure that writes the sample frequency of the spec's key, of those that count it with these missing-value
+// policies of their own: the first that takes the key as it is, or else the first; -1 for none.
+func FrequencyWriter(policies []string) int {
+	if len(policies) == 0 {
+		return -1
+	}
+	return max(slices.Index(policies, ""), 0)
+}
+
+// FrequencyWriter is the operator that writes the sample frequency of the spec's key; -1 for none.
+func (s *Spec) FrequencyWriter() int {
+	var policies []string
+	var at []int
+	for i, o := range s.Operators {
+		if m := o.Measure(); m != nil && m.OwnKey() == nil {
+			policies, at = append(policies, m.MissingPolicy()), append(at, i)
+		}
+	}
+	if w := FrequencyWriter(policies); w >= 0 {
+		return at[w]
+	}
+	return -1
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/operators/recode"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -35,12 +37,11 @@ func run(ctx context.Context, reader array.RecordReader) error {
 	// Ages in bands of ten years feed the key; the column itself stays as it is.
 	hidden := false
 	chain, err := operators.NewChain(source.Schema(),
-		operators.Recode{Config: schemas.Recode{Name: "age10", From: "age", Width: 10, Keep: &hidden}},
-		operators.Suda{
+		recode.Operator{Config: recode.Column{Name: "age10", From: "age", Width: 10, Keep: &hidden}},
+		suda.Operator{
 			Key:      schemas.Key{Variables: []schemas.KeyVariable{{Name: "age10"}, {Name: "sex"}, {Name: "town"}}},
-			Shared:   true, // this operator writes sample_frequency
 			Sampling: &schemas.Sampling{Fraction: 0.1},
-			Config:   schemas.Suda{MSUs: true},
+			Config:   suda.Config{MSUs: true},
 		})
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func run(ctx context.Context, reader array.RecordReader) error {
 	if err != nil {
 		return err
 	}
-	summary := report.Operators[0].Summary.(*schemas.SudaSummary)
+	summary := report.Operators[0].Summary.(*suda.Summary)
 	fmt.Printf("%d of %d records are sample uniques; a unique match is correct with probability %.2f\n",
 		summary.KeySummary.SampleUniques, report.Rows, *summary.DIS)
 	return nil

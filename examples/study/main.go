@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -37,7 +39,7 @@ func run(ctx context.Context, data, out string, repetitions int) error {
 	}
 	study := pipeline.EvaluateSpec{
 		Spec: &schemas.Spec{Source: schemas.Source{Path: []string{data}}, Key: key,
-			Operators: []schemas.Operator{{Suda: &schemas.Suda{}}, {MC3: &schemas.MC3{}}}},
+			Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}},
 		Fractions: []float64{0.1}, Repetitions: repetitions, Out: out, Pictures: []string{"svg"},
 	}
 	e, err := pipeline.Evaluate(ctx, study, pipeline.Options{})
@@ -51,7 +53,7 @@ func run(ctx context.Context, data, out string, repetitions int) error {
 	}
 
 	// Ten classes, and whether a match in one of them is right, from small samples to almost everybody.
-	study.Spec.Operators = []schemas.Operator{{MC3: &schemas.MC3{}}}
+	study.Spec.Operators = []schemas.Operator{{Config: &mc3.Config{}}}
 	study.Fractions = []float64{0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
 	study.Out = filepath.Join(out, "strategies")
 	if e, err = pipeline.Evaluate(ctx, study, pipeline.Options{}); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -193,8 +195,8 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	}
 	if ctx.Bool("keep-rows") {
 		for _, o := range spec.Operators {
-			if o.Select != nil {
-				o.Select.KeepRows = true
+			if c, ok := o.Config.(*selection.Config); ok {
+				c.KeepRows = true
 			}
 		}
 		if len(ctx.StringSlice("select")) == 0 {
@@ -257,9 +259,9 @@ func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 		return err
 	}
 	if recodes != nil {
-		spec.Operators = append(spec.Operators, schemas.Operator{Recode: recodes})
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: (*recode.Config)(&recodes)})
 	}
-	var rows []schemas.Condition
+	var rows []selection.Condition
 	for _, text := range ctx.StringSlice("select") {
 		condition, err := conditionOf(text)
 		if err != nil {
@@ -271,7 +273,7 @@ func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 		return nil
 	}
 	// Rows are chosen by the values of the file, before they are recoded.
-	choose := schemas.Operator{Select: &schemas.Select{Rows: rows}}
+	choose := schemas.Operator{Config: &selection.Config{Rows: rows}}
 	spec.Operators = append([]schemas.Operator{choose}, spec.Operators...)
 	return nil
 }
@@ -303,9 +305,9 @@ func words(flag string, lists []string) ([]string, error) {
 var emptyName = regexp.MustCompile(`(^|,)""(,|$)`)
 
 // conditionOf reads COLUMN=VALUE,VALUE or COLUMN=LEAST..LARGEST, either end of which may be left out.
-func conditionOf(text string) (schemas.Condition, error) {
+func conditionOf(text string) (selection.Condition, error) {
 	column, value, ok := strings.Cut(text, "=")
-	c := schemas.Condition{Column: column}
+	c := selection.Condition{Column: column}
 	if !ok || column == "" {
 		return c, usage("--select %q is no condition; write part=train, STATE=CA,NV or AGE=16..64", text)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/kanonymity"
+	"microrisk/operators/ldiversity"
 	"microrisk/schemas"
 )
 
@@ -35,8 +37,8 @@ func wholeOf(ctx *cli.Context, flag string, least int64) (int64, error) {
 	return v, nil
 }
 
-func kAnonymityOf(ctx *cli.Context) (*schemas.KAnonymity, error) {
-	k := &schemas.KAnonymity{}
+func kAnonymityOf(ctx *cli.Context) (*kanonymity.Config, error) {
+	k := &kanonymity.Config{}
 	var err error
 	if k.K, err = wholeOf(ctx, "anonymity", 2); err != nil {
 		return nil, err
@@ -47,8 +49,8 @@ func kAnonymityOf(ctx *cli.Context) (*schemas.KAnonymity, error) {
 	return k, err
 }
 
-func lDiversityOf(ctx *cli.Context) (*schemas.LDiversity, error) {
-	l := &schemas.LDiversity{}
+func lDiversityOf(ctx *cli.Context) (*ldiversity.Config, error) {
+	l := &ldiversity.Config{}
 	names, err := words("sensitive", ctx.StringSlice("sensitive"))
 	if err != nil {
 		return nil, err

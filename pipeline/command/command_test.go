@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -123,7 +124,7 @@ func TestPrintSpec(t *testing.T) {
 	require.Equal(t, ExitDone, r.status, r.err)
 	golden(t, "spec.yaml", r.out)
 	require.NoFileExists(t, "risk.arrow")
-	spec, err := schemas.Decode("spec.yaml", []byte(r.out))
+	spec, err := specfile.Decode("spec.yaml", []byte(r.out))
 	require.NoError(t, err)
 	require.Equal(t, r.out, string(spec.YAML()))
 

@@ -10,6 +10,7 @@ import (
 
 	"microrisk/pipeline"
 	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 func (c *console) run() *cli.Command {
@@ -33,7 +34,7 @@ func (c *console) run() *cli.Command {
 
 Paths are relative to the current folder. A run that breaches a limit writes its
 outputs and ends with exit status 3. There are limits for
-` + wrap(strings.Join(schemas.LimitNames, ", "), 3),
+` + wrap(strings.Join(schemas.LimitNames(), ", "), 3),
 		Action: func(ctx *cli.Context) error {
 			spec, places, err := c.specOf(ctx)
 			if err != nil {
@@ -46,7 +47,7 @@ outputs and ends with exit status 3. There are limits for
 
 // readNamed reads a file that a person has written: what says what it is, in messages.
 func readNamed(what, name string) ([]byte, error) {
-	text, err := pipeline.ReadRegular(name, schemas.MaxSpecSize+1) // one byte more is told by who reads it
+	text, err := pipeline.ReadRegular(name, specfile.MaxSpecSize+1) // one byte more is told by who reads it
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the %s %s: %w", what, name, err)
 	}
@@ -67,7 +68,7 @@ func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, erro
 		return nil, nil, err
 	}
 	c.reads = append(c.reads, pipeline.Reading{What: "the spec", Path: name})
-	return schemas.DecodePlaces(name, text)
+	return specfile.DecodePlaces(name, text)
 }
 
 func (c *console) validate() *cli.Command {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/individual"
+	"microrisk/operators/kanonymity"
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -169,20 +174,19 @@ func judgedFlags(ctx *cli.Context) (*schemas.Spec, error) {
 		var o schemas.Operator
 		switch name {
 		case "suda":
-			o.Suda = &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Replace: true}
+			o.Config = &suda.Config{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Replace: true}
 		case "mc3":
-			if o.MC3, err = mc3Of(ctx); err == nil {
-				o.MC3.Replace = true // the file may be annotated already, and nothing of it is written
+			var m *mc3.Config
+			if m, err = mc3Of(ctx); err == nil {
+				m.Replace = true // the file may be annotated already, and nothing of it is written
+				o.Config = m
 			}
 		case "individual":
-			o.Individual = &schemas.Individual{Replace: true}
+			o.Config = &individual.Config{Replace: true}
 		case "kanonymity":
 			var n int64
 			n, err = wholeOf(ctx, "combinations", 1)
-			o.KAnonymity = &schemas.KAnonymity{Combinations: max(int(n), 0), Replace: true}
-			if n == 0 {
-				o.KAnonymity.Combinations = 2
-			}
+			o.Config = &kanonymity.Config{Combinations: cmp.Or(max(int(n), 0), 2), Replace: true}
 		}
 		if err != nil {
 			return nil, err

@@ -8,8 +8,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 func (c *console) explain() *cli.Command {
@@ -30,10 +33,10 @@ A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 			&cli.StringFlag{Name: "in", Usage: "`FILE` that has the record, if several are counted together"},
 			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "suda, or suda,mc3 for what models of the population say of the record (default: suda)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "suda, or suda,mc3 for what models of the population say of the record (default: scored)"},
 		}),
 		Action: func(ctx *cli.Context) error {
-			spec, suda, err := explainedSpec(ctx)
+			spec, scored, err := explainedSpec(ctx)
 			if err != nil {
 				return err
 			}
@@ -47,7 +50,7 @@ A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 			if err != nil {
 				return err
 			}
-			explanation, err := pipeline.Explain(ctx.Context, spec, pipeline.Which{Row: ctx.Int64("row"), Input: ctx.String("in")}, suda, o)
+			explanation, err := pipeline.Explain(ctx.Context, spec, pipeline.Which{Row: ctx.Int64("row"), Input: ctx.String("in")}, scored, o)
 			if err != nil {
 				return err
 			}
@@ -57,61 +60,62 @@ A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 }
 
 // explainedSpec is the spec that an argument names, that an annotated file has, or that flags make; with the suda it has.
-func explainedSpec(ctx *cli.Context) (*schemas.Spec, schemas.Suda, error) {
+func explainedSpec(ctx *cli.Context) (*schemas.Spec, suda.Config, error) {
 	spec, err := sourceSpec(ctx)
-	suda := schemas.Suda{}
+	scored := suda.Config{}
 	if err != nil {
-		return nil, suda, err
+		return nil, scored, err
 	}
 	for _, o := range spec.Operators {
-		if o.Suda == nil {
+		c, ok := o.Config.(*suda.Config)
+		if !ok {
 			continue
 		}
-		if suda = *o.Suda; suda.Key != nil {
-			key := *suda.Key
+		if scored = *c; scored.Key != nil {
+			key := *scored.Key
 			spec.Key = &key
 		}
-		if suda.Missing != "" && spec.Key != nil {
+		if scored.Missing != "" && spec.Key != nil {
 			key := *spec.Key
-			key.Missing, key.Variables = suda.Missing, slices.Clone(key.Variables)
+			key.Missing, key.Variables = scored.Missing, slices.Clone(key.Variables)
 			for v := range key.Variables {
 				key.Variables[v].Missing = ""
 			}
 			spec.Key = &key
 		}
-		if suda.Threshold > 1 {
-			return nil, suda, usage("the records were measured with a threshold of %d: explain tells minimal sample uniques, those of a threshold of 1; name the key (--key) to see these", suda.Threshold)
+		if scored.Threshold > 1 {
+			return nil, scored, usage("the records were measured with a threshold of %d: explain tells minimal sample uniques, those of a threshold of 1; name the key (--key) to see these", scored.Threshold)
 		}
-		suda = schemas.Suda{Score: suda.Score, MaxSize: suda.MaxSize, Threshold: suda.Threshold}
+		scored = suda.Config{Score: scored.Score, MaxSize: scored.MaxSize, Threshold: scored.Threshold}
 		break
 	}
 	if spec.Key == nil {
-		return nil, suda, usage("the spec has no key: name the key variables, --key AGE,SEX,...")
+		return nil, scored, usage("the spec has no key: name the key variables, --key AGE,SEX,...")
 	}
 	if ctx.IsSet("score") {
-		suda.Score = ctx.String("score")
+		scored.Score = ctx.String("score")
 	}
 	if ctx.IsSet("max-size") {
-		if suda.MaxSize = ctx.Int("max-size"); suda.MaxSize < 0 {
-			return nil, suda, usage("--max-size is %d; it must be 0 (all) or more", suda.MaxSize)
+		if scored.MaxSize = ctx.Int("max-size"); scored.MaxSize < 0 {
+			return nil, scored, usage("--max-size is %d; it must be 0 (all) or more", scored.MaxSize)
 		}
 	}
 	if spec.Sampling, err = samplingOr(ctx, spec.Sampling); err != nil {
-		return nil, suda, err
+		return nil, scored, err
 	}
 	measures, err := words("measures", ctx.StringSlice("measures"))
 	for _, m := range measures {
 		if m != "suda" && m != "mc3" {
 			err = usage("--measures: explain knows suda and mc3, not %q", m)
 		}
-		if m == "mc3" && !slices.ContainsFunc(spec.Operators, func(o schemas.Operator) bool { return o.MC3 != nil }) {
+		if m == "mc3" && !slices.ContainsFunc(spec.Operators, isMC3) {
 			if spec.Sampling == nil {
 				err = usage("mc3 needs the size of the population: add --fraction, --population-size or --weight")
 			}
-			spec.Operators = append(spec.Operators, schemas.Operator{MC3: &schemas.MC3{}})
+			spec.Operators = append(spec.Operators, schemas.Operator{Config: &mc3.Config{}})
 		}
 	}
-	return spec, suda, err
+	return spec, scored, err
 }
 
 // samplingOr is what flags say of the sampling, or else what the spec does.
@@ -152,7 +156,7 @@ func namedSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := schemas.Decode(files[0], text)
+	spec, err := specfile.Decode(files[0], text)
 	if err == nil && spec.Source.Table != "" {
 		err = usage("the spec %s reads a table of counts: its records are not there to be looked at", files[0])
 	}
@@ -170,7 +174,7 @@ func readBy(ctx *cli.Context) (*schemas.Spec, error) {
 		if o.Measure() != nil {
 			break
 		}
-		if o.Recode != nil || o.Select != nil {
+		if _, named := o.Config.(schemas.Named); !named { // it prepares rows
 			bare.Operators = append(bare.Operators, o)
 		}
 	}
@@ -294,4 +298,9 @@ func nearText(e *pipeline.Explanation) string {
 		fmt.Fprintf(&b, "  and %s\n", plural(int64(e.NearMore), "more key", "more keys"))
 	}
 	return b.String()
+}
+
+func isMC3(o schemas.Operator) bool {
+	_, is := o.Config.(*mc3.Config)
+	return is
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -84,7 +86,7 @@ func TestWords(t *testing.T) {
 
 func TestConditionOf(t *testing.T) {
 	text := func(s string) *string { return &s }
-	for in, want := range map[string]schemas.Condition{
+	for in, want := range map[string]selection.Condition{
 		"part=train":   {Column: "part", Values: []string{"train"}},
 		"STATE=CA,NV":  {Column: "STATE", Values: []string{"CA", "NV"}},
 		"AGE=16..":     {Column: "AGE", Min: text("16")},
@@ -107,16 +109,16 @@ func TestConditionOf(t *testing.T) {
 func TestReportOfLongNames(t *testing.T) {
 	long := strings.Repeat("household_", 12)
 	dis := 0.123456789
-	suda := &schemas.SudaSummary{Score: "lattice", MaxSize: 3, Threshold: 1, Records: 123456789012, DIS: &dis, Fraction: &dis, MSUs: 98765432109,
+	suda := &suda.Summary{Score: "lattice", MaxSize: 3, Threshold: 1, Records: 123456789012, DIS: &dis, Fraction: &dis, MSUs: 98765432109,
 		SpecialUniques: 5, FileScore: 1e6}
 	for range 12 {
-		suda.Variables = append(suda.Variables, schemas.Blame{Name: long, Score: 1, Share: 12.345})
+		suda.Variables = append(suda.Variables, suda.Blame{Name: long, Score: 1, Share: 12.345})
 	}
 	s := &schemas.Summary{Rows: 987654321098, Key: &schemas.KeySummary{Classes: 123456789012, SampleUniques: 10},
 		Operators: map[string]any{"suda": suda}}
 	o := &pipeline.Outcome{Summary: s, Inputs: []string{long + ".parquet", "b.parquet", "c.parquet"}, Outputs: []string{"a", "b", "c", "d"},
 		Rankings: []operators.Ranking{{Operator: "suda", Column: "suda_score", Rows: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}}}}
-	text := reportText(&schemas.Spec{Operators: []schemas.Operator{{Suda: &schemas.Suda{}}}}, o)
+	text := reportText(&schemas.Spec{Operators: []schemas.Operator{{Config: &suda.Config{}}}}, o)
 	for line := range strings.Lines(text) {
 		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen, line)
 	}

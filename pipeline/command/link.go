@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/recode"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -125,7 +126,7 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 	}
 	for _, r := range []struct {
 		flag string
-		to   *[]schemas.Recode
+		to   *[]recode.Column
 	}{{"recode-a", &s.RecodeA}, {"recode-b", &s.RecodeB}, {"recode-population", &s.RecodeP}} {
 		name := ctx.String(r.flag)
 		if name == "" {
@@ -135,7 +136,7 @@ func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if *r.to, err = schemas.DecodeRecodes(name, text); err != nil {
+		if *r.to, err = decodeRecodes(name, text); err != nil {
 			return nil, err
 		}
 		s.Beside = append(s.Beside, name)

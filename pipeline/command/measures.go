@@ -7,6 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/frequency"
+	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -30,7 +34,7 @@ func eachFlags() []cli.Flag {
 
 // tell gives an operator what the flags of every measure say of it.
 func tell(ctx *cli.Context, name string, o schemas.Operator) {
-	prefix, missing, replace := o.Common()
+	prefix, missing, replace := o.Writer().Common()
 	*replace = ctx.Bool("replace")
 	if ctx.IsSet(name + "-missing") {
 		*missing = ctx.String(name + "-missing")
@@ -68,8 +72,8 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 	}{{"suda", sudaFlags}, {"mc3", flagNames(mc3Flags())}, {"sap", flagNames(sapFlags())},
 		{"kanonymity", []string{"anonymity", "combinations"}}, {"ldiversity", []string{"sensitive", "diversity", "diversity-factor"}}, {"individual", []string{"household", "risk-estimator"}}} {
 		for _, flag := range of.flags {
-			if w := ctx.String(flag); flag == "weights" && w != "" && !slices.Contains(schemas.ModelWeights, w) {
-				return nil, usage("--weights %s: these are the weights of models (%s, with mc3); for the column of sampling weights say --weight %s", w, strings.Join(schemas.ModelWeights, " or "), w)
+			if w := ctx.String(flag); flag == "weights" && w != "" && !slices.Contains(mc3.ModelWeights, w) {
+				return nil, usage("--weights %s: these are the weights of models (%s, with mc3); for the column of sampling weights say --weight %s", w, strings.Join(mc3.ModelWeights, " or "), w)
 			}
 			if ctx.IsSet(flag) && !slices.Contains(measures, of.measure) {
 				return nil, usage("--%s belongs to %s; add it: --measures %s", flag, of.measure, of.measure)
@@ -96,19 +100,19 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 		var err error
 		switch name {
 		case "suda":
-			o.Suda, err = sudaOf(ctx)
+			o.Config, err = sudaOf(ctx)
 		case "mc3":
-			o.MC3, err = mc3Of(ctx)
+			o.Config, err = mc3Of(ctx)
 		case "sap":
-			o.SAP, err = sapOf(ctx)
+			o.Config, err = sapOf(ctx)
 		case "kanonymity":
-			o.KAnonymity, err = kAnonymityOf(ctx)
+			o.Config, err = kAnonymityOf(ctx)
 		case "ldiversity":
-			o.LDiversity, err = lDiversityOf(ctx)
+			o.Config, err = lDiversityOf(ctx)
 		case "individual":
-			o.Individual = &schemas.Individual{Household: ctx.String("household"), Estimator: ctx.String("risk-estimator")}
+			o.Config = &individual.Config{Household: ctx.String("household"), Estimator: ctx.String("risk-estimator")}
 		default:
-			o.Frequency = &schemas.FrequencyOperator{}
+			o.Config = &frequency.Config{}
 		}
 		if err != nil {
 			return list, err
@@ -127,8 +131,8 @@ func flagNames(flags []cli.Flag) []string {
 	return names
 }
 
-func sudaOf(ctx *cli.Context) (*schemas.Suda, error) {
-	suda := &schemas.Suda{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
+func sudaOf(ctx *cli.Context) (*suda.Config, error) {
+	suda := &suda.Config{Score: ctx.String("score"), MaxSize: ctx.Int("max-size"), Contributions: ctx.Bool("contributions"),
 		MSUs: ctx.Bool("msus"), Force: ctx.Bool("force")}
 	switch k := ctx.Int64("threshold"); {
 	case k < 1:
@@ -139,8 +143,8 @@ func sudaOf(ctx *cli.Context) (*schemas.Suda, error) {
 	return suda, nil
 }
 
-func mc3Of(ctx *cli.Context) (*schemas.MC3, error) {
-	m := &schemas.MC3{Search: ctx.String("search"), Graph: ctx.String("graph"), Estimator: ctx.String("estimator"), Weights: ctx.String("weights"),
+func mc3Of(ctx *cli.Context) (*mc3.Config, error) {
+	m := &mc3.Config{Search: ctx.String("search"), Graph: ctx.String("graph"), Estimator: ctx.String("estimator"), Weights: ctx.String("weights"),
 		Baselines: ctx.Bool("baselines"), RelativeRisk: ctx.Bool("relative-risk"), ModelOut: ctx.String("model-out"), ModelIn: ctx.String("model-in")}
 	texts, err := words("prior-precision", ctx.StringSlice("prior-precision"))
 	if err != nil {

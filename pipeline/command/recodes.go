@@ -7,12 +7,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/recode"
 	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 // recodesOf are the recodes of --band and --recode: they take a variable's place for what is counted, and leave the file's own column as
 // it is.
-func recodesOf(ctx *cli.Context, key *schemas.Key) ([]schemas.Recode, error) {
+func recodesOf(ctx *cli.Context, key *schemas.Key) ([]recode.Column, error) {
 	counted, err := countedBy(ctx, key)
 	if err != nil {
 		return nil, err
@@ -22,13 +24,13 @@ func recodesOf(ctx *cli.Context, key *schemas.Key) ([]schemas.Recode, error) {
 		return nil, err
 	}
 	for _, text := range ctx.StringSlice("recode") {
-		var list []schemas.Recode
+		var list []recode.Column
 		if name, ok := strings.CutPrefix(text, "@"); ok {
 			list, err = recodesIn(name)
 		} else {
-			var r schemas.Recode
+			var r recode.Column
 			r, err = recodeOf(text)
-			list = []schemas.Recode{r}
+			list = []recode.Column{r}
 		}
 		if err != nil {
 			return nil, err
@@ -65,21 +67,21 @@ func countedBy(ctx *cli.Context, key *schemas.Key) ([]string, error) {
 }
 
 // known refuses to recode what is not counted, and what is recoded already.
-func known(flag, column string, counted []string, recodes []schemas.Recode) error {
+func known(flag, column string, counted []string, recodes []recode.Column) error {
 	switch {
 	case len(counted) == 0:
 		return usage("--%s %s: recodes are of key variables; there is no --key", flag, column)
 	case !slices.Contains(counted, column):
 		return usage("--%s %s: %s is not in the key", flag, column, column)
-	case slices.ContainsFunc(recodes, func(r schemas.Recode) bool { return r.Name == column }):
+	case slices.ContainsFunc(recodes, func(r recode.Column) bool { return r.Name == column }):
 		return usage("--%s %s: %s is recoded already", flag, column, column)
 	}
 	return nil
 }
 
 // bandsOf are the recodes of --band.
-func bandsOf(list, counted []string) ([]schemas.Recode, error) {
-	var recodes []schemas.Recode
+func bandsOf(list, counted []string) ([]recode.Column, error) {
+	var recodes []recode.Column
 	for _, text := range list {
 		column, width, ok := strings.Cut(text, "=")
 		w, err := strconv.ParseFloat(width, 64)
@@ -92,13 +94,13 @@ func bandsOf(list, counted []string) ([]schemas.Recode, error) {
 		if err := known("band", column, counted, recodes); err != nil {
 			return nil, err
 		}
-		recodes = append(recodes, inKey(schemas.Recode{Name: column, Width: w}))
+		recodes = append(recodes, inKey(recode.Column{Name: column, Width: w}))
 	}
 	return recodes, nil
 }
 
 // inKey lets a recode feed the key alone.
-func inKey(r schemas.Recode) schemas.Recode {
+func inKey(r recode.Column) recode.Column {
 	keep := false
 	if r.From == "" || r.From == r.Name {
 		r.Replace = true
@@ -109,13 +111,22 @@ func inKey(r schemas.Recode) schemas.Recode {
 	return r
 }
 
+// decodeRecodes reads recodes by themselves.
+func decodeRecodes(name string, text []byte) ([]recode.Column, error) {
+	root, err := specfile.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return recode.DecodeColumns(name, root)
+}
+
 // recodesIn are the recodes of a file.
-func recodesIn(name string) ([]schemas.Recode, error) {
+func recodesIn(name string) ([]recode.Column, error) {
 	text, err := readNamed("recodes", name)
 	if err != nil {
 		return nil, err
 	}
-	list, err := schemas.DecodeRecodes(name, text)
+	list, err := decodeRecodes(name, text)
 	for i := range list {
 		list[i] = inKey(list[i])
 	}
@@ -126,8 +137,8 @@ const recodeForms = "write such as REGION:north=01|02,south=*, AGE:cuts=18,30,65
 
 // recodeOf reads COLUMN:NEW=OLD|OLD,NEW=* or COLUMN:SETTING=NUMBER,... The column's name may have colons: the last one before the first
 // equals sign counts.
-func recodeOf(text string) (schemas.Recode, error) {
-	var r schemas.Recode
+func recodeOf(text string) (recode.Column, error) {
+	var r recode.Column
 	before, _, _ := strings.Cut(text, "=")
 	at := strings.LastIndexByte(before, ':')
 	if at <= 0 {
@@ -167,7 +178,7 @@ func recodeOf(text string) (schemas.Recode, error) {
 }
 
 // mapOf reads the categories of a recode: each new one with the old ones that become it; an empty new one makes them missing.
-func mapOf(r *schemas.Recode, text string, entries []string) error {
+func mapOf(r *recode.Column, text string, entries []string) error {
 	r.Map = map[string]string{}
 	for _, e := range entries {
 		category, list, ok := strings.Cut(e, "=")

@@ -1,13 +1,12 @@
 package command
 
 import (
+	"microrisk/schemas/specfile"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"microrisk/schemas"
 )
 
 func TestRecodeFlags(t *testing.T) {
@@ -17,7 +16,7 @@ func TestRecodeFlags(t *testing.T) {
 		args := append([]string{"assess", "people.csv", "--key", "age,age5,sex,region,job", "--print-spec"}, flags...)
 		r := microrisk(t, args...)
 		require.Equal(t, ExitDone, r.status, "%v: %s", flags, r.err)
-		spec, err := schemas.Decode("spec.yaml", []byte(r.out))
+		spec, err := specfile.Decode("spec.yaml", []byte(r.out))
 		require.NoError(t, err)
 		text := string(spec.YAML())
 		_, text, _ = strings.Cut(text, "recode:")

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"microrisk/operators"
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -18,7 +20,7 @@ const riskiestVariables = 8
 func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	var b strings.Builder
 	s := o.Summary
-	suda, key := mainMeasure(spec, s)
+	scored, key := mainMeasure(spec, s)
 	variables := 0
 	if key != nil {
 		variables = len(key.Variables)
@@ -30,8 +32,8 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 		rows = append(rows, []cell{left("rows written"), right(count(o.Written))})
 	}
 	switch {
-	case suda != nil:
-		rows = append(rows, measured(gate, sudaPrefix(spec), suda, key, s.Rows, variables)...)
+	case scored != nil:
+		rows = append(rows, measured(gate, sudaPrefix(spec), scored, key, s.Rows, variables)...)
 	case key != nil:
 		for _, m := range modelled(spec, s)[:min(1, len(modelled(spec, s)))] {
 			if m.Records != s.Rows {
@@ -44,15 +46,15 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 			[]cell{left("doubles"), right(figure(key.Doubles)), left(gate.limit(schemas.LimitDoubles, "", "keys that two records share"))})
 	}
 	b.WriteString(table("  ", rows))
-	if suda != nil && suda.FileScore > 0 {
-		b.WriteString("\n" + table("  ", variableRows(suda)))
-		if len(suda.Variables) > 1 {
+	if scored != nil && scored.FileScore > 0 {
+		b.WriteString("\n" + table("  ", variableRows(scored)))
+		if len(scored.Variables) > 1 {
 			b.WriteString("    shares may add to more than 100 %: a set counts for each variable in it\n")
 		}
 	}
 	for _, m := range modelled(spec, s) {
-		b.WriteString("\n" + table("  ", modelRows(gate, m.prefix, m.MC3Summary)) + modelText(m.MC3Summary))
-		for _, text := range []string{relativeText(m.MC3Summary), baselineText(m.MC3Summary)} {
+		b.WriteString("\n" + table("  ", modelRows(gate, m.prefix, m.Summary)) + modelText(m.Summary))
+		for _, text := range []string{relativeText(m.Summary), baselineText(m.Summary)} {
 			if text != "" {
 				b.WriteString("\n" + text)
 			}
@@ -66,13 +68,13 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	}
 	for _, r := range o.Rankings {
 		if len(r.Rows) > 0 && !ofTables(spec, r) {
-			b.WriteString("\n" + recordText(spec, o, r, suda != nil && suda.Threshold > 1))
-			if strings.HasSuffix(r.Column, "_"+schemas.SudaScore) {
-				b.WriteString(missingText(spec, o, suda))
+			b.WriteString("\n" + recordText(spec, o, r, scored != nil && scored.Threshold > 1))
+			if strings.HasSuffix(r.Column, "_"+suda.ColumnScore) {
+				b.WriteString(missingText(spec, o, scored))
 			}
 		}
 	}
-	b.WriteString(whyDifferent(spec, s, suda))
+	b.WriteString(whyDifferent(spec, s, scored))
 	if rest := gate.rest(); rest != nil {
 		b.WriteString("\n" + table("  ", rest))
 	}
@@ -89,16 +91,17 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 }
 
 // mainMeasure is the first suda operator's summary and that of the key it used.
-func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*schemas.SudaSummary, *schemas.KeySummary) {
+func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*suda.Summary, *schemas.KeySummary) {
 	for _, o := range spec.Operators {
-		if o.Suda == nil {
+		c, ok := o.Config.(*suda.Config)
+		if !ok {
 			continue
 		}
-		if suda, ok := s.Operators[o.Suda.ColumnPrefix()].(*schemas.SudaSummary); ok {
-			if suda.KeySummary != nil {
-				return suda, suda.KeySummary
+		if scored, ok := s.Operators[c.ColumnPrefix()].(*suda.Summary); ok {
+			if scored.KeySummary != nil {
+				return scored, scored.KeySummary
 			}
-			return suda, s.Key
+			return scored, s.Key
 		}
 	}
 	return nil, s.Key
@@ -107,8 +110,8 @@ func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*schemas.SudaSummary, 
 // sudaPrefix is that of the first suda operator.
 func sudaPrefix(spec *schemas.Spec) string {
 	for _, o := range spec.Operators {
-		if o.Suda != nil {
-			return o.Suda.ColumnPrefix()
+		if c, ok := o.Config.(*suda.Config); ok {
+			return c.ColumnPrefix()
 		}
 	}
 	return ""
@@ -142,54 +145,54 @@ func andMore(n int) string {
 }
 
 // measured are the counts of the key's table, and DIS.
-func measured(gate *gateReport, prefix string, suda *schemas.SudaSummary, key *schemas.KeySummary, rows int64, variables int) [][]cell {
+func measured(gate *gateReport, prefix string, scored *suda.Summary, key *schemas.KeySummary, rows int64, variables int) [][]cell {
 	var list [][]cell
 	add := func(name, value, note string) { list = append(list, []cell{left(name), right(value), left(note)}) }
-	if suda.Records != rows {
+	if scored.Records != rows {
 		note := "selected and not dropped"
-		if suda.Records > rows {
+		if scored.Records > rows {
 			note = "by the table's counts"
 		}
-		add("records counted", count(suda.Records), note)
+		add("records counted", count(scored.Records), note)
 	}
 	add("key variables", count(int64(variables)), "")
 	if key != nil {
 		add("combinations", count(key.Classes), gate.limit(schemas.LimitClasses, "", "distinct keys"))
-		add("sample uniques", count(key.SampleUniques), gate.limit(schemas.LimitSampleUniques, "", partOf(key.SampleUniques, suda.Records)+" of the records"))
-		if suda.Threshold <= 1 {
-			note := partOf(suda.SpecialUniques, key.SampleUniques) + " of the sample uniques"
+		add("sample uniques", count(key.SampleUniques), gate.limit(schemas.LimitSampleUniques, "", partOf(key.SampleUniques, scored.Records)+" of the records"))
+		if scored.Threshold <= 1 {
+			note := partOf(scored.SpecialUniques, key.SampleUniques) + " of the sample uniques"
 			if key.SampleUniques == 0 {
 				note = ""
 			}
-			add("special uniques", count(suda.SpecialUniques), gate.limit(schemas.LimitSpecialUniques, prefix, note))
+			add("special uniques", count(scored.SpecialUniques), gate.limit(suda.LimitSpecialUniques, prefix, note))
 		}
 		add("doubles", figure(key.Doubles), gate.limit(schemas.LimitDoubles, "", "keys that two records share"))
 	}
 	what := ""
-	if !suda.Complete {
-		what = fmt.Sprintf("of at most %s", plural(int64(suda.MaxSize), "variable", "variables"))
+	if !scored.Complete {
+		what = fmt.Sprintf("of at most %s", plural(int64(scored.MaxSize), "variable", "variables"))
 	}
-	if suda.Threshold > 1 {
-		add("minimal risky sets", count(suda.MSUs), strings.TrimSpace(fmt.Sprintf("shared by at most %d records %s", suda.Threshold, what)))
+	if scored.Threshold > 1 {
+		add("minimal risky sets", count(scored.MSUs), strings.TrimSpace(fmt.Sprintf("shared by at most %d records %s", scored.Threshold, what)))
 	} else {
-		add("minimal sample uniques", count(suda.MSUs), gate.limit(schemas.LimitMSUs, prefix, what))
+		add("minimal sample uniques", count(scored.MSUs), gate.limit(suda.LimitMSUs, prefix, what))
 	}
-	if suda.Fraction != nil {
-		add("sampling fraction", figure(*suda.Fraction), "")
+	if scored.Fraction != nil {
+		add("sampling fraction", figure(*scored.Fraction), "")
 	}
 	switch {
-	case suda.DIS != nil:
-		add("DIS", figure(*suda.DIS), gate.limit(schemas.LimitDIS, prefix, joined("chance that a unique match is correct", ofRecords(suda.Records, suda.Dropped))))
-	case suda.Threshold <= 1:
+	case scored.DIS != nil:
+		add("DIS", figure(*scored.DIS), gate.limit(suda.LimitDIS, prefix, joined("chance that a unique match is correct", ofRecords(scored.Records, scored.Dropped))))
+	case scored.Threshold <= 1:
 		add("DIS", "-", "needs the sampling fraction")
 	}
 	return list
 }
 
 // variableRows has the variables with the largest shares.
-func variableRows(suda *schemas.SudaSummary) [][]cell {
-	variables := slices.Clone(suda.Variables)
-	slices.SortStableFunc(variables, func(a, b schemas.Blame) int { return cmp.Compare(b.Score, a.Score) })
+func variableRows(scored *suda.Summary) [][]cell {
+	variables := slices.Clone(scored.Variables)
+	slices.SortStableFunc(variables, func(a, b suda.Blame) int { return cmp.Compare(b.Score, a.Score) })
 	rows := [][]cell{{left("riskiest variables"), right("share of the score")}}
 	for i, v := range variables {
 		if i == riskiestVariables {
@@ -204,7 +207,7 @@ func variableRows(suda *schemas.SudaSummary) [][]cell {
 // recordRows has the records with the highest scores; shared: several records may have the key of one.
 func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranking, shared bool) [][]cell {
 	by := "score"
-	if ranking.Column == schemas.Column(ranking.Operator, schemas.MC3CorrectMatch) {
+	if ranking.Column == schemas.Column(ranking.Operator, mc3.ColumnCorrectMatch) {
 		by, shared = "correct match", false
 	}
 	if len(o.Rankings) > 1 {

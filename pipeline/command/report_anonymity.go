@@ -3,6 +3,9 @@ package command
 import (
 	"fmt"
 
+	"microrisk/operators/individual"
+	"microrisk/operators/kanonymity"
+	"microrisk/operators/ldiversity"
 	"microrisk/schemas"
 )
 
@@ -15,27 +18,27 @@ func classRows(gate *gateReport, spec *schemas.Spec, s *schemas.Summary) [][][]c
 			continue
 		}
 		switch x := s.Operators[m.ColumnPrefix()].(type) {
-		case *schemas.KAnonymitySummary:
+		case *kanonymity.Summary:
 			tables = append(tables, anonymityRows(gate, m.ColumnPrefix(), x))
-		case *schemas.LDiversitySummary:
+		case *ldiversity.Summary:
 			for _, v := range x.Sensitive {
 				tables = append(tables, diversityRows(gate, m.ColumnPrefix(), x, v))
 			}
-		case *schemas.IndividualSummary:
+		case *individual.Summary:
 			tables = append(tables, individualRows(gate, m.ColumnPrefix(), x))
 		}
 	}
 	return tables
 }
 
-func anonymityRows(gate *gateReport, prefix string, x *schemas.KAnonymitySummary) [][]cell {
+func anonymityRows(gate *gateReport, prefix string, x *kanonymity.Summary) [][]cell {
 	smallest := "-"
 	if x.Smallest != nil {
 		smallest = count(*x.Smallest)
 	}
 	rows := [][]cell{
 		{left("smallest class"), right(smallest), left("records with the same key")},
-		{left(fmt.Sprintf("below %d-anonymity", x.K)), right(count(x.Violations)), left(gate.limit(schemas.LimitKAnonymity, prefix, joined(percent(x.ViolationPercent)+" of the records", ofRecords(x.Records, x.Dropped))))},
+		{left(fmt.Sprintf("below %d-anonymity", x.K)), right(count(x.Violations)), left(gate.limit(kanonymity.Limit, prefix, joined(percent(x.ViolationPercent)+" of the records", ofRecords(x.Records, x.Dropped))))},
 	}
 	for _, z := range x.CombinationsSizes {
 		rows = append(rows, []cell{left("  " + plural(int64(z.Size), "variable", "variables")), right(count(z.Records)), left("records: so few need be known")})
@@ -43,9 +46,9 @@ func anonymityRows(gate *gateReport, prefix string, x *schemas.KAnonymitySummary
 	return rows
 }
 
-func diversityRows(gate *gateReport, prefix string, x *schemas.LDiversitySummary, v schemas.SensitiveSummary) [][]cell {
+func diversityRows(gate *gateReport, prefix string, x *ldiversity.Summary, v ldiversity.SensitiveSummary) [][]cell {
 	rows := [][]cell{{left(v.Name), right("records"), left(fmt.Sprintf("whose class is below l = %d", x.L))},
-		{left("  distinct"), right(count(v.BelowDistinct)), left(gate.limit(schemas.LimitLDiversity, prefix, joined(partOf(v.BelowDistinct, x.Records)+" of the records", ofRecords(x.Records, x.Dropped))))},
+		{left("  distinct"), right(count(v.BelowDistinct)), left(gate.limit(ldiversity.Limit, prefix, joined(partOf(v.BelowDistinct, x.Records)+" of the records", ofRecords(x.Records, x.Dropped))))},
 		{left("  entropy"), right(count(v.BelowEntropy)), left(partOf(v.BelowEntropy, x.Records))},
 		{left("  recursive"), right(count(v.BelowRecursive)), left(partOf(v.BelowRecursive, x.Records) + ", c = " + figure(x.C))},
 	}
@@ -59,7 +62,7 @@ func diversityRows(gate *gateReport, prefix string, x *schemas.LDiversitySummary
 	return rows
 }
 
-func individualRows(gate *gateReport, prefix string, x *schemas.IndividualSummary) [][]cell {
+func individualRows(gate *gateReport, prefix string, x *individual.Summary) [][]cell {
 	greatest := "-"
 	if x.Greatest != nil {
 		greatest = figure(*x.Greatest)

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"microrisk/operators/mc3"
 	"microrisk/schemas"
 )
 
 // A modelSummary is that of an mc3 operator with its prefix.
 type modelSummary struct {
-	*schemas.MC3Summary
+	*mc3.Summary
 	prefix string
 }
 
@@ -17,18 +18,19 @@ type modelSummary struct {
 func modelled(spec *schemas.Spec, s *schemas.Summary) []modelSummary {
 	var list []modelSummary
 	for _, o := range spec.Operators {
-		if o.MC3 == nil {
+		c, ok := o.Config.(*mc3.Config)
+		if !ok {
 			continue
 		}
-		if m, ok := s.Operators[o.MC3.ColumnPrefix()].(*schemas.MC3Summary); ok {
-			list = append(list, modelSummary{m, o.MC3.ColumnPrefix()})
+		if m, ok := s.Operators[c.ColumnPrefix()].(*mc3.Summary); ok {
+			list = append(list, modelSummary{m, c.ColumnPrefix()})
 		}
 	}
 	return list
 }
 
 // modelRows are the measures of the file by models of the population.
-func modelRows(gate *gateReport, prefix string, m *schemas.MC3Summary) [][]cell {
+func modelRows(gate *gateReport, prefix string, m *mc3.Summary) [][]cell {
 	rows := [][]cell{{left("models"), right(count(int64(len(m.Models)))), left(foundBy(m))}}
 	add := func(limit, name string, value *float64, note string) {
 		text := "-"
@@ -49,14 +51,14 @@ func modelRows(gate *gateReport, prefix string, m *schemas.MC3Summary) [][]cell 
 	if m.PUSE != nil && *m.PUSE > 0 {
 		note += " (± " + figure(*m.PUSE) + ")"
 	}
-	add(schemas.LimitPU, "population uniques", m.PU, note)
-	add(schemas.LimitPUSU, "of sample uniques", m.PUSU, "PU|SU: population uniques among them")
+	add(mc3.LimitPU, "population uniques", m.PU, note)
+	add(mc3.LimitPUSU, "of sample uniques", m.PUSU, "PU|SU: population uniques among them")
 	note = "CM|UM: of a unique match"
 	if d := m.CMUMDrawn; d != nil {
 		note += " (" + figure(d.Lower) + " to " + figure(d.Upper) + ")"
 	}
-	add(schemas.LimitCMUM, "correct match", m.CMUM, note)
-	add(schemas.LimitCMSU, "of sample uniques", m.CMSU, "CM|SU: of a sample unique's match")
+	add(mc3.LimitCMUM, "correct match", m.CMUM, note)
+	add(mc3.LimitCMSU, "of sample uniques", m.CMSU, "CM|SU: of a sample unique's match")
 	part := "E[1/F] over all records"
 	if m.Dropped > 0 {
 		part = "E[1/F] " + ofRecords(m.Records, m.Dropped)
@@ -69,7 +71,7 @@ func modelRows(gate *gateReport, prefix string, m *schemas.MC3Summary) [][]cell 
 }
 
 // modelText has the most probable model whole.
-func modelText(m *schemas.MC3Summary) string {
+func modelText(m *mc3.Summary) string {
 	if len(m.Models) == 0 || len([]rune(m.Models[0].Cliques)) <= shortModel {
 		return ""
 	}
@@ -81,7 +83,7 @@ func modelText(m *schemas.MC3Summary) string {
 const shortModel = 42
 
 // foundBy says how the models were found.
-func foundBy(m *schemas.MC3Summary) string {
+func foundBy(m *mc3.Summary) string {
 	switch {
 	case m.ModelFrom != "":
 		return shorten("read from "+printable(m.ModelFrom), 50)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"microrisk/operators"
+	"microrisk/operators/individual"
+	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -66,19 +68,19 @@ func wrapped(indent string, parts []string) string {
 }
 
 // missingText says that the top of the list rests on missing values, where they count as a category of their own.
-func missingText(spec *schemas.Spec, o *pipeline.Outcome, suda *schemas.SudaSummary) string {
-	if suda == nil || suda.FileScore == 0 {
+func missingText(spec *schemas.Spec, o *pipeline.Outcome, scored *suda.Summary) string {
+	if scored == nil || scored.FileScore == 0 {
 		return ""
 	}
 	share, name := 0.0, ""
-	for _, c := range suda.Categories {
+	for _, c := range scored.Categories {
 		if c.Category == nil && c.Share > share {
 			share, name = c.Share, c.Variable
 		}
 	}
 	top, without := 0, 0
 	for _, r := range o.Rankings {
-		if !strings.HasSuffix(r.Column, "_"+schemas.SudaScore) || top > 0 {
+		if !strings.HasSuffix(r.Column, "_"+suda.ColumnScore) || top > 0 {
 			continue
 		}
 		top = len(r.Rows)
@@ -102,19 +104,19 @@ func missingText(spec *schemas.Spec, o *pipeline.Outcome, suda *schemas.SudaSumm
 func note(text string) string { return wrapped("    ", strings.Fields(text)) }
 
 // whyDifferent says why figures of one table that answer the same question do not agree.
-func whyDifferent(spec *schemas.Spec, s *schemas.Summary, suda *schemas.SudaSummary) string {
+func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) string {
 	var text string
 	models := modelled(spec, s)
 	if len(models) == 0 {
 		return ""
 	}
 	m := models[0]
-	if dis := suda; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
+	if dis := scored; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
 		text += note(fmt.Sprintf("DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
 			figure(*dis.DIS), figure(*m.CMUM), otherRecords(dis.Records, m.Records)))
 	}
 	for _, o := range s.Operators {
-		x, ok := o.(*schemas.IndividualSummary)
+		x, ok := o.(*individual.Summary)
 		if ok && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
 			text += note(fmt.Sprintf("Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
 				figure(*m.Reidentified), figure(x.Reidentified), otherRecords(m.Records, x.Records)))

@@ -2,9 +2,8 @@ package command
 
 import (
 	"cmp"
+	"microrisk/operators/mc3"
 	"slices"
-
-	"microrisk/schemas"
 )
 
 // mostCategories is how many categories the tables of relative risk name.
@@ -27,23 +26,23 @@ func percentOrDash(x *float64) string {
 
 // relativeText is what --relative-risk asks for: the risk without each variable, and the categories whose collapse or suppression helps
 // most.
-func relativeText(m *schemas.MC3Summary) string {
+func relativeText(m *mc3.Summary) string {
 	if len(m.Variables) == 0 {
 		return ""
 	}
 	rows := [][]cell{{left("without variable"), right("fewer correct matches"), right("CM|UM, times"), right("sample uniques left")}}
 	list := slices.Clone(m.Variables)
-	slices.SortStableFunc(list, func(a, b schemas.RelativeRisk) int { return cmp.Compare(orZero(b.Tau2), orZero(a.Tau2)) })
+	slices.SortStableFunc(list, func(a, b mc3.RelativeRisk) int { return cmp.Compare(orZero(b.Tau2), orZero(a.Tau2)) })
 	for _, v := range list {
 		rows = append(rows, []cell{left("  " + printable(v.Name)), right(percentOrDash(v.Tau2)), right(inverse(v.Theta)), right(count(v.SampleUniques))})
 	}
 	text := table("  ", rows)
 	for _, way := range []struct {
 		title string
-		of    func(schemas.CategoryRisk) *float64
+		of    func(mc3.CategoryRisk) *float64
 	}{
-		{"categories to collapse", func(c schemas.CategoryRisk) *float64 { return c.CollapseTau2 }},
-		{"categories to suppress", func(c schemas.CategoryRisk) *float64 { return c.SuppressTau2 }},
+		{"categories to collapse", func(c mc3.CategoryRisk) *float64 { return c.CollapseTau2 }},
+		{"categories to suppress", func(c mc3.CategoryRisk) *float64 { return c.SuppressTau2 }},
 	} {
 		text += categoryText(way.title, m.Categories, way.of)
 	}
@@ -51,12 +50,12 @@ func relativeText(m *schemas.MC3Summary) string {
 }
 
 // categoryText has the categories for which a change takes away the most correct matches.
-func categoryText(title string, list []schemas.CategoryRisk, of func(schemas.CategoryRisk) *float64) string {
-	list = slices.DeleteFunc(slices.Clone(list), func(c schemas.CategoryRisk) bool { return !(orZero(of(c)) > 0) })
+func categoryText(title string, list []mc3.CategoryRisk, of func(mc3.CategoryRisk) *float64) string {
+	list = slices.DeleteFunc(slices.Clone(list), func(c mc3.CategoryRisk) bool { return !(orZero(of(c)) > 0) })
 	if len(list) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(list, func(a, b schemas.CategoryRisk) int { return cmp.Compare(*of(b), *of(a)) })
+	slices.SortStableFunc(list, func(a, b mc3.CategoryRisk) int { return cmp.Compare(*of(b), *of(a)) })
 	rows := [][]cell{{left(title), right("fewer correct matches"), right("its sample uniques")}}
 	for _, c := range list[:min(mostCategories, len(list))] {
 		rows = append(rows, []cell{left("  " + printable(c.Variable) + " = " + valueText(c.Category)), right(percentOrDash(of(c))), right(count(c.SuppressedUnique))})
@@ -80,12 +79,12 @@ func orZero(x *float64) float64 {
 }
 
 // baselineText is what --baselines asks for: the file's measures by simpler models, beside those by the models that were found.
-func baselineText(m *schemas.MC3Summary) string {
+func baselineText(m *mc3.Summary) string {
 	if len(m.Baselines) == 0 {
 		return ""
 	}
 	rows := [][]cell{{left("simpler models"), right("PU"), right("PU|SU"), right("CM|UM"), right("CM|SU")}}
-	for _, b := range append([]schemas.Baseline{{Name: "(mc3)", PU: m.PU, PUSU: m.PUSU, CMUM: m.CMUM, CMSU: m.CMSU}}, m.Baselines...) {
+	for _, b := range append([]mc3.Baseline{{Name: "(mc3)", PU: m.PU, PUSU: m.PUSU, CMUM: m.CMUM, CMSU: m.CMSU}}, m.Baselines...) {
 		rows = append(rows, []cell{left("  " + b.Name), right(orDash(b.PU)), right(orDash(b.PUSU)), right(orDash(b.CMUM)), right(orDash(b.CMSU))})
 	}
 	text := table("  ", rows)

@@ -6,17 +6,19 @@ import (
 	"strings"
 
 	"microrisk/operators"
+	"microrisk/operators/sap"
 	"microrisk/schemas"
 )
 
 // attributions are the summaries of the spec's sap operators.
-func attributions(spec *schemas.Spec, s *schemas.Summary) []*schemas.SAPSummary {
-	var list []*schemas.SAPSummary
+func attributions(spec *schemas.Spec, s *schemas.Summary) []*sap.Summary {
+	var list []*sap.Summary
 	for _, o := range spec.Operators {
-		if o.SAP == nil {
+		c, ok := o.Config.(*sap.Config)
+		if !ok {
 			continue
 		}
-		if m, ok := s.Operators[o.SAP.ColumnPrefix()].(*schemas.SAPSummary); ok {
+		if m, ok := s.Operators[c.ColumnPrefix()].(*sap.Summary); ok {
 			list = append(list, m)
 		}
 	}
@@ -25,11 +27,14 @@ func attributions(spec *schemas.Spec, s *schemas.Summary) []*schemas.SAPSummary 
 
 // ofTables tells whether a ranking is of records by their tables: then the tables are named instead.
 func ofTables(spec *schemas.Spec, r operators.Ranking) bool {
-	return slices.ContainsFunc(spec.Operators, func(o schemas.Operator) bool { return o.SAP != nil && o.SAP.ColumnPrefix() == r.Operator })
+	return slices.ContainsFunc(spec.Operators, func(o schemas.Operator) bool {
+		c, ok := o.Config.(*sap.Config)
+		return ok && c.ColumnPrefix() == r.Operator
+	})
 }
 
 // attributionText says what was released, and what it gives away.
-func attributionText(m *schemas.SAPSummary) string {
+func attributionText(m *sap.Summary) string {
 	text := table("  ", attributionRows(m)) + line("    scheme  ", m.Scheme)
 	if m.BaseTable != "same" {
 		text += line("    tables  ", map[string]string{"none": "not published themselves", "exact": "published as they are"}[m.BaseTable])
@@ -60,7 +65,7 @@ func line(label, text string) string {
 }
 
 // attributionRows say what was released.
-func attributionRows(m *schemas.SAPSummary) [][]cell {
+func attributionRows(m *sap.Summary) [][]cell {
 	by := "one table of all"
 	if len(m.By) > 0 {
 		by = "by " + strings.Join(m.By, ", ")
@@ -81,7 +86,7 @@ func attributionRows(m *schemas.SAPSummary) [][]cell {
 }
 
 // distributionRows have a row a number of people known.
-func distributionRows(m *schemas.SAPSummary) [][]cell {
+func distributionRows(m *sap.Summary) [][]cell {
 	rows := [][]cell{{left("  known"), right("mean SAP"), right("greatest"), right("tables at 0"), right("to 0.1"), right("to 0.5"), right("below 1"), right("at 1")}}
 	for _, d := range m.Distribution {
 		low, middle, high := d.Bands[0], int64(0), int64(0)
@@ -99,7 +104,7 @@ func distributionRows(m *schemas.SAPSummary) [][]cell {
 }
 
 // smallestText is a line on the smallest numbers of people known for which SAP comes to the threshold.
-func smallestText(m *schemas.SAPSummary) string {
+func smallestText(m *sap.Summary) string {
 	found, never := int64(0), int64(0)
 	for _, s := range m.SmallestKnown {
 		if s.Known == nil {
@@ -149,7 +154,7 @@ func smallestText(m *schemas.SAPSummary) string {
 const mostKnown = 4
 
 // riskiestRows are the riskiest tables by name.
-func riskiestRows(m *schemas.SAPSummary) [][]cell {
+func riskiestRows(m *sap.Summary) [][]cell {
 	from := max(0, len(m.Known)-mostKnown)
 	rows := [][]cell{{left("riskiest tables"), right("people")}}
 	for _, n := range m.Known[from:] {

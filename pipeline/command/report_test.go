@@ -3,13 +3,12 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"microrisk/operators/mc3"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"microrisk/schemas"
 )
 
 // Each figure stands beside the limit that it was compared with, and those without a row of their own are listed.
@@ -95,7 +94,7 @@ func TestRelativeRiskAndBaselinesArePrinted(t *testing.T) {
 		require.Contains(t, r.out, has)
 	}
 	var s struct {
-		Operators struct{ MC3 schemas.MC3Summary }
+		Operators struct{ MC3 mc3.Summary }
 	}
 	require.NoError(t, json.Unmarshal(read(t, "r.json"), &s))
 	for _, v := range s.Operators.MC3.Variables {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/sap"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -52,16 +54,16 @@ func TestImpossibleIsWrong(t *testing.T) {
 	}
 }
 
-func sapOfNames(name string) *schemas.SAPSummary {
+func sapOfNames(name string) *sap.Summary {
 	n, m := int64(3), int64(343_396)
-	s := &schemas.SAPSummary{Known: []int64{1, 2, 5, 10, 20}, Tables: 123_456, Cells: 12, Records: 343_398, By: []string{name, name}, Scheme: "random rounding to base 1048576, nearest with probability 0.123456789012",
+	s := &sap.Summary{Known: []int64{1, 2, 5, 10, 20}, Tables: 123_456, Cells: 12, Records: 343_398, By: []string{name, name}, Scheme: "random rounding to base 1048576, nearest with probability 0.123456789012",
 		Total: "same", Threshold: 0.5, Variables: []schemas.VariableSummary{{Name: name}, {Name: name}}, NotFound: 1,
-		SmallestKnown: []schemas.SmallestKnown{{Known: &n, Tables: 7}, {Known: &m, Tables: 2}, {Tables: 4}}}
+		SmallestKnown: []sap.SmallestKnown{{Known: &n, Tables: 7}, {Known: &m, Tables: 2}, {Tables: 4}}}
 	for _, n := range s.Known {
-		s.Distribution = append(s.Distribution, schemas.SAPDistribution{Known: n, Bands: make([]int64, 10), Mean: 0.123456, Greatest: 0.5, Zero: 99_999})
+		s.Distribution = append(s.Distribution, sap.Distribution{Known: n, Bands: make([]int64, 10), Mean: 0.123456, Greatest: 0.5, Zero: 99_999})
 	}
 	for range 5 {
-		s.Riskiest = append(s.Riskiest, schemas.SAPTable{By: []string{name, "12"}, People: 1234, SAP: []float64{0.0001234, 0.001, 0.01, 0.1, 1}})
+		s.Riskiest = append(s.Riskiest, sap.TableSummary{By: []string{name, "12"}, People: 1234, SAP: []float64{0.0001234, 0.001, 0.01, 0.1, 1}})
 	}
 	return s
 }
@@ -88,8 +90,8 @@ func TestAttributionText(t *testing.T) {
 
 // Long schemes and paths do not squeeze labels.
 func TestTabulatedText(t *testing.T) {
-	spec := &schemas.Spec{Operators: []schemas.Operator{{Tabulate: &schemas.Tabulate{Path: strings.Repeat("folder/", 30) + "t.csv"}}}}
-	s := &schemas.Summary{Operators: map[string]any{"tabulate": &schemas.TabulateSummary{Records: 1_000_000, Rows: 12, Scheme: strings.Repeat("1 to 7 become 4, ", 9)}}}
+	spec := &schemas.Spec{Operators: []schemas.Operator{{Config: &tabulate.Config{Path: strings.Repeat("folder/", 30) + "t.csv"}}}}
+	s := &schemas.Summary{Operators: map[string]any{"tabulate": &tabulate.Summary{Records: 1_000_000, Rows: 12, Scheme: strings.Repeat("1 to 7 become 4, ", 9)}}}
 	text := tabulatedText(spec, s)
 	for _, want := range []string{"  records in the table  1,000,000\n", "  rows of the table            12  without margins\n", "  scheme      1 to 7", "  written to  folder/"} {
 		require.Contains(t, text, want)

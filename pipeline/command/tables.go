@@ -8,6 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/sap"
+	"microrisk/operators/selection"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
@@ -96,12 +99,12 @@ func sapFlags() []cli.Flag {
 }
 
 // sapOf makes the operator sap of flags.
-func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
+func sapOf(ctx *cli.Context) (*sap.Config, error) {
 	p, err := perturbationOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &schemas.SAP{Release: schemas.Release{Perturbation: p, BaseTable: ctx.String("base-table"), Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
+	s := &sap.Config{Release: sap.Release{Perturbation: p, BaseTable: ctx.String("base-table"), Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
 		Missing: ctx.String("missing")}
 	if s.By, err = variablesOf(ctx, "by"); err != nil {
 		return nil, err
@@ -133,7 +136,7 @@ func sapOf(ctx *cli.Context) (*schemas.SAP, error) {
 }
 
 // sapReleaseOf reads the flags of margins, impossible combinations and the threshold.
-func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
+func sapReleaseOf(ctx *cli.Context, s *sap.Config) error {
 	for _, text := range ctx.StringSlice("margins") {
 		margin, err := words("margins", []string{text})
 		if err != nil {
@@ -143,7 +146,7 @@ func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
 			s.Release.Margins = append(s.Release.Margins, allMargins(s.Cells)...)
 			continue
 		}
-		s.Release.Margins = append(s.Release.Margins, schemas.Margin{Variables: margin})
+		s.Release.Margins = append(s.Release.Margins, sap.Margin{Variables: margin})
 	}
 	for _, text := range ctx.StringSlice("perturbed-margin") {
 		names, p, err := schemeBehind("perturbed-margin", "VARIABLES", text)
@@ -154,14 +157,14 @@ func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
 		if err != nil {
 			return err
 		}
-		same := func(m schemas.Margin) bool {
+		same := func(m sap.Margin) bool {
 			return slices.Equal(slices.Sorted(slices.Values(m.Variables)), slices.Sorted(slices.Values(margin)))
 		}
 		if at := slices.IndexFunc(s.Release.Margins, same); at >= 0 && s.Release.Margins[at].Perturb == nil {
 			s.Release.Margins[at].Perturb = p // one of all
 			continue
 		}
-		s.Release.Margins = append(s.Release.Margins, schemas.Margin{Variables: margin, Perturb: p})
+		s.Release.Margins = append(s.Release.Margins, sap.Margin{Variables: margin, Perturb: p})
 	}
 	for _, text := range ctx.StringSlice("impossible") {
 		parts, err := words("impossible", []string{text})
@@ -189,8 +192,8 @@ func sapReleaseOf(ctx *cli.Context, s *schemas.SAP) error {
 }
 
 // allMargins are those over some but not all of the variables, and not over none.
-func allMargins(cells []schemas.KeyVariable) []schemas.Margin {
-	var margins []schemas.Margin
+func allMargins(cells []schemas.KeyVariable) []sap.Margin {
+	var margins []sap.Margin
 	for set := 1; set < 1<<min(len(cells), 16)-1; set++ {
 		var names []string
 		for v, c := range cells {
@@ -198,7 +201,7 @@ func allMargins(cells []schemas.KeyVariable) []schemas.Margin {
 				names = append(names, c.Name)
 			}
 		}
-		margins = append(margins, schemas.Margin{Variables: names})
+		margins = append(margins, sap.Margin{Variables: names})
 	}
 	return margins
 }
@@ -267,7 +270,7 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	} else if err := prepareRows(ctx, spec); err != nil {
 		return nil, err
 	}
-	t := &schemas.Tabulate{Margins: ctx.Bool("margins"), Empty: ctx.Bool("empty"), Missing: ctx.String("missing"), Path: ctx.String("out")}
+	t := &tabulate.Config{Margins: ctx.Bool("margins"), Empty: ctx.Bool("empty"), Missing: ctx.String("missing"), Path: ctx.String("out")}
 	if t.Path == "" {
 		t.Path = "table.parquet"
 	}
@@ -285,12 +288,12 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	if p.Scheme != "" || p.Base != 0 || p.Tie != "" || p.Probability != nil || p.Last != 0 || p.Value != 0 || p.Secret != "" {
 		t.Perturb = &p
 	}
-	spec.Operators = append(spec.Operators, schemas.Operator{Tabulate: t})
+	spec.Operators = append(spec.Operators, schemas.Operator{Config: t})
 	return spec, nil
 }
 
 // tabulatedRows say what a table has.
-func tabulatedRows(m *schemas.TabulateSummary) [][]cell {
+func tabulatedRows(m *tabulate.Summary) [][]cell {
 	with := "without margins"
 	if m.Margins {
 		with = "with all margins"
@@ -299,8 +302,8 @@ func tabulatedRows(m *schemas.TabulateSummary) [][]cell {
 }
 
 // checkText is the command that tells what a table teaches, table by table of its first variable, if it has another.
-func checkText(spec *schemas.Spec, t *schemas.Tabulate) string {
-	if len(spec.Source.Path) == 0 || spec.Source.Path[0] == "-" || len(spec.Operators) > 1 && spec.Operators[0].Select == nil {
+func checkText(spec *schemas.Spec, t *tabulate.Config) string {
+	if len(spec.Source.Path) == 0 || spec.Source.Path[0] == "-" || len(spec.Operators) > 1 && !isSelection(spec.Operators[0]) {
 		return "" // what the table was made of cannot be said by flags
 	}
 	names := make([]string, len(t.Cells))
@@ -373,10 +376,11 @@ func perturbationArgs(p *schemas.Perturbation, path string) []string {
 func conditionFlags(spec *schemas.Spec) []string {
 	var args []string
 	for _, o := range spec.Operators {
-		if o.Select == nil {
+		chosen, ok := o.Config.(*selection.Config)
+		if !ok {
 			continue
 		}
-		for _, c := range o.Select.Rows {
+		for _, c := range chosen.Rows {
 			value := ""
 			if c.Values != nil {
 				list := make([]string, len(c.Values))
@@ -417,12 +421,18 @@ func shellWord(word string) string {
 func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
 	text := ""
 	for _, o := range spec.Operators {
-		if o.Tabulate == nil {
+		c, ok := o.Config.(*tabulate.Config)
+		if !ok {
 			continue
 		}
-		if m, ok := s.Operators[o.Tabulate.ColumnPrefix()].(*schemas.TabulateSummary); ok {
-			text += "\n" + table("  ", tabulatedRows(m)) + line("  scheme      ", m.Scheme) + line("  written to  ", o.Tabulate.Path) + checkText(spec, o.Tabulate)
+		if m, ok := s.Operators[c.ColumnPrefix()].(*tabulate.Summary); ok {
+			text += "\n" + table("  ", tabulatedRows(m)) + line("  scheme      ", m.Scheme) + line("  written to  ", c.Path) + checkText(spec, c)
 		}
 	}
 	return text
+}
+
+func isSelection(o schemas.Operator) bool {
+	_, is := o.Config.(*selection.Config)
+	return is
 }

@@ -1,0 +1,94 @@
+package individual
+
+import (
+	"cmp"
+
+	"microrisk/schemas"
+)
+
+// Name of the operator, and the prefix of its columns unless the spec says otherwise.
+const Name = "individual"
+
+// Names of its columns, without the prefix.
+const (
+	ColumnRisk      = "risk"
+	ColumnHousehold = "household_risk"
+)
+
+// Estimators of the risk; the first one is taken unless another is asked for.
+var Estimators = []string{"exact", "approximate"}
+
+// A Config is what a spec says of the operator.
+type Config struct {
+	Prefix    string       // of the columns; "" means individual
+	Key       *schemas.Key // nil means the spec's
+	Missing   string       // category or drop; "" for what the key says
+	Household string       // column that is the same for all members of a household; "" for none
+	Estimator string       // one of Estimators; "" means exact
+	Replace   bool         // existing columns of the same names are replaced
+}
+
+// Fields is the field table.
+func (c *Config) Fields() schemas.Table {
+	return schemas.Table{Fields: []schemas.Field{
+		schemas.PrefixField(&c.Prefix, Name),
+		schemas.KeyField(&c.Key),
+		schemas.MissingField(&c.Missing),
+		{Name: "household", To: &c.Household, Doc: "Column that is the same for all members of a household."},
+		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
+			Doc: "The negative binomial's E[1/F], or the closed formula of other programs."},
+		schemas.ReplaceField(&c.Replace),
+	}}
+}
+
+// Check tells what the field table cannot.
+func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
+	key := s.KeyOf(c)
+	k.CategoryOrDrop(path, Name, c.Missing, key)
+	if s.Sampling == nil {
+		k.Add(path, "individual needs the sampling weights: add sampling: {weight: COLUMN}, or its fraction or the population_size")
+	}
+	if c.Household != "" && key.Has(c.Household) {
+		k.Add(path+".household", "%s is the household and a key variable; leave it out of the key", c.Household)
+	}
+}
+
+// ColumnPrefix is what the names of the operator's columns start with.
+func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
+
+// Common is a Writer's.
+func (c *Config) Common() (prefix, missing *string, replace *bool) {
+	return &c.Prefix, &c.Missing, &c.Replace
+}
+
+// OwnKey is a Measure's.
+func (c *Config) OwnKey() *schemas.Key { return c.Key }
+
+// SetKey is a Measure's.
+func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
+
+// MissingPolicy is a Measure's.
+func (c *Config) MissingPolicy() string { return c.Missing }
+
+// Weighs is a Weighing operator's.
+func (c *Config) Weighs() bool { return true }
+
+// Figures are those of the summary, and of the key.
+func (c *Config) Figures(*schemas.Spec) []string {
+	return append([]string{schemas.LimitReidentifications}, schemas.KeyFigures()...)
+}
+
+// Columns are those that the operator writes, in order.
+func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
+	columns := append(schemas.FrequencyColumns(c, frequency),
+		schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), ColumnRisk), Type: schemas.Double, Description: "individual risk E[1/F] from the class's frequency and the sum of its weights, in (0, 1/f]"})
+	if c.Household != "" {
+		columns = append(columns, schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), ColumnHousehold), Type: schemas.Double, Description: "chance that at least one member of the record's household is recognised"})
+	}
+	return columns
+}
+
+// Scores is a Scoring operator's.
+func (c *Config) Scores() []schemas.Score {
+	return []schemas.Score{{Column: schemas.Column(c.ColumnPrefix(), ColumnRisk), Match: true}}
+}

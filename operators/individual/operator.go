@@ -1,0 +1,278 @@
+package individual
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/bayes/baseline"
+	"microrisk/engine/contingency"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+func init() {
+	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+		Doc:    "Estimates the individual risk of Benedetti and Franconi from sampling weights, and that of households. It needs sampling.",
+		Limits: []schemas.Figure{{Name: schemas.LimitReidentifications, Doc: "Expected number of correct matches among all records."}}})
+}
+
+// Operators is an operators.Config's.
+func (c *Config) Operators(with operators.Setup) []operators.Operator {
+	return []operators.Operator{Operator{Config: *c, Key: with.Key, Sampling: with.Sampling}}
+}
+
+// An Operator annotates each record with the individual risk of Benedetti & Franconi 1998, from its class's frequency and the sum of
+// its sampling weights, and with the risk of its household.
+type Operator struct {
+	Config   Config
+	Key      schemas.Key       // the chain's; Config.Key comes before it
+	Sampling *schemas.Sampling // must be known
+}
+
+// Bind is an Operator's. The key variables and the household must exist and have equality, and the weight must be a number.
+func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) { return o.BindAs(in, false) }
+
+// Counts is a Keyed operator's.
+func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.Key) }
+
+// BindAs is a Keyed operator's.
+func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
+	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
+	b.frequency = frequency || b.key.Own
+	schemas.Complete(b.Config.Fields())
+	if o.Sampling == nil {
+		return nil, fmt.Errorf("%s: nothing is said of the sampling: give sampling (weight, fraction or population_size)", b.prefix)
+	}
+	var err error
+	if b.drop, err = b.key.Drops(); err != nil {
+		return nil, err
+	}
+	request, err := b.key.Request(in)
+	if err != nil {
+		return nil, err
+	}
+	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	if err := operators.RequestWeight(plan, in, o.Sampling); err != nil {
+		return nil, err
+	}
+	b.weighed = o.Sampling.Weight != ""
+	if o.Config.Household != "" {
+		with := b.key
+		with.Variables = append([]schemas.KeyVariable{{Name: o.Config.Household}}, b.key.Variables...)
+		request, err := with.Request(in)
+		if err != nil {
+			return nil, err
+		}
+		b.household = len(plan.Tables)
+		plan.Tables = append(plan.Tables, request)
+	}
+	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	return plan, nil
+}
+
+// bound is individual, bound to a schema.
+type bound struct {
+	Operator
+	prefix    string
+	key       operators.Key
+	drop      []bool
+	weighed   bool
+	household int  // position of its table, 0 for none
+	frequency bool // the sample frequency is written
+}
+
+// fitted has the values of each class of the key, and of each household's part of it.
+type fitted struct {
+	operators.ByClass
+	bound      *bound
+	count      []int64 // 0 for a class that is dropped
+	risk       []float64
+	households []float64 // by class of household and key; nil for none
+	of         []int64   // class of the key, by class of household and key
+	summary    *Summary
+}
+
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+	t := tables[0]
+	needs := 16 * int64(t.Classes())
+	if b.household > 0 {
+		needs += 8 * int64(tables[b.household].Classes())
+	}
+	if t.OnDisk() || env.Memory > 0 && needs > env.Memory {
+		return nil, fmt.Errorf("the individual risk of %d classes needs about %s of memory, the limit is %s: allow more, or use fewer or coarser key variables",
+			t.Classes(), operators.Mebibytes(needs), operators.Mebibytes(env.Memory))
+	}
+	sample, err := operators.SampleOf(b.Sampling, t, b.drop)
+	if err != nil {
+		return nil, err
+	}
+	fraction := sample.Fraction
+	f := &fitted{bound: b, risk: make([]float64, t.Classes())}
+	s := &Summary{Estimator: b.Config.Estimator}
+	f.summary = s
+	operators.KeyNotes(env, t, b.Sampling)
+	var ones, classes int64
+	var doubles float64
+	f.count, s.Records, ones, classes, doubles = operators.CountsOf(t, b.drop)
+	s.Dropped = t.Records() - s.Records
+	s.KeySummary = b.key.Summary(t, classes, ones, doubles)
+	if fraction > 0 {
+		s.Fraction, s.PopulationSize = &fraction, &sample.Population
+	}
+	var weights []float64
+	for i := range f.count {
+		w := float64(t.Count(i)) / fraction
+		if b.weighed {
+			w = t.Sum(i, 0)
+		}
+		if !(w > 0) {
+			return nil, fmt.Errorf("the weights of a key combination with %d records add up to %g: weights below 2^-32 count as 0", t.Count(i), w)
+		}
+		weights = append(weights, w)
+	}
+	if err := b.measure(f, t, weights); err != nil {
+		return nil, err
+	}
+	if b.household > 0 {
+		if err := f.together(ctx, t, tables[b.household], env); err != nil {
+			return nil, err
+		}
+	}
+	f.Columns, f.of = f.columns(), nil
+	return f, t.Err()
+}
+
+// measure fills in the risk of each class.
+func (b *bound) measure(f *fitted, t *contingency.Table, weights []float64) error {
+	if f.summary.Estimator == Estimators[0] && len(weights) > 0 {
+		counts := make([]int64, t.Classes())
+		for i := range counts {
+			counts[i] = t.Count(i)
+		}
+		r, err := baseline.BenedettiFranconiWeighted(counts, weights)
+		if err != nil {
+			return err
+		}
+		f.risk = r.Match
+	} else {
+		for i, w := range weights {
+			n := t.Count(i)
+			f.risk[i] = baseline.Approximate(n, min(1, float64(n)/w))
+		}
+	}
+	s := f.summary
+	for i, n := range f.count {
+		if n == 0 {
+			continue
+		}
+		s.Reidentified += float64(n) * f.risk[i]
+		if s.Greatest == nil || f.risk[i] > *s.Greatest {
+			s.Greatest = &f.risk[i]
+		}
+	}
+	s.ReidentifiedPercent = operators.Percent(s.Reidentified, float64(s.Records))
+	return nil
+}
+
+// together fills in the risk of each household: the classes of its table begin with the household, so that each is a run.
+func (f *fitted) together(ctx context.Context, t, with *contingency.Table, env operators.Env) error {
+	class := make([]int64, with.Classes()) // of the key
+	rows := 1 << 16
+	columns := make([]contingency.Column, len(t.Variables))
+	codes := make([]uint32, rows)
+	for from := 0; from < with.Classes(); from += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(rows, with.Classes()-from)
+		for v := range columns {
+			if columns[v].Index == nil {
+				columns[v] = contingency.Column{Index: make([]int32, rows), Codes: identities(len(t.Variables[v].Categories) + 1)}
+			}
+			with.Codes(v+1, from, codes[:n])
+			for i, c := range codes[:n] {
+				columns[v].Index[i] = int32(c)
+			}
+		}
+		if err := t.Lookup(n, columns, class[from:from+n]); err != nil {
+			return err
+		}
+	}
+	f.households, f.of = make([]float64, with.Classes()), class
+	h := &HouseholdSummary{}
+	f.summary.Household = h
+	none := with.Variables[0].Missing()
+	var members []float64
+	for from := 0; from < with.Classes(); {
+		household := with.Code(from, 0)
+		to, people := from, int64(0)
+		members = members[:0]
+		for ; to < with.Classes() && with.Code(to, 0) == household; to++ {
+			if f.count[class[to]] == 0 {
+				continue
+			}
+			n := with.Count(to)
+			people += n
+			for range n {
+				members = append(members, f.risk[class[to]])
+			}
+			if household == none {
+				f.households[to] = f.risk[class[to]]
+				h.Households += n
+				h.Missing += n
+				h.Reidentified += float64(n) * f.risk[class[to]]
+			}
+		}
+		if household != none {
+			risk := baseline.Household(members)
+			for i := from; i < to; i++ {
+				f.households[i] = risk
+			}
+			if people > 0 {
+				h.Households++
+			}
+			h.Reidentified += float64(people) * risk
+		}
+		from = to
+	}
+	if h.Missing > 0 {
+		env.Warn(fmt.Sprintf("%s: %d records have no %s: each is a household of its own", f.bound.prefix, h.Missing, f.bound.Config.Household))
+	}
+	h.Percent = operators.Percent(h.Reidentified, float64(f.summary.Records))
+	return with.Err()
+}
+
+// identities are codes that stay as they are.
+func identities(n int) []uint32 {
+	list := make([]uint32, n)
+	for i := range list {
+		list[i] = uint32(i)
+	}
+	return list
+}
+
+func (f *fitted) Summary() any { return f.summary }
+
+// RankedBy is a Ranked's.
+func (f *fitted) RankedBy() string {
+	return schemas.Column(f.bound.prefix, ColumnRisk)
+}
+
+// Rank is a Ranked's.
+func (f *fitted) Rank(class int64) (float64, int64) { return f.risk[class], f.count[class] }
+
+// columns are the values of each class.
+func (f *fitted) columns() []operators.ClassColumn {
+	in := func(c int) bool { return f.count[c] > 0 }
+	var list []operators.ClassColumn
+	if f.bound.frequency {
+		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
+	}
+	list = append(list, operators.ClassColumn{Values: operators.Values(f.risk, in)})
+	if f.households != nil {
+		list = append(list, operators.ClassColumn{Values: operators.Values(f.households, func(c int) bool { return in(int(f.of[c])) }), Table: f.bound.household})
+	}
+	return list
+}

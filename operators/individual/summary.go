@@ -1,0 +1,54 @@
+package individual
+
+import "microrisk/schemas"
+
+// A Summary is individual's part of the summary.
+type Summary struct {
+	KeySummary          *schemas.KeySummary `json:"key,omitempty"`
+	Records             int64               `json:"records"` // not dropped
+	Dropped             int64               `json:"dropped"` // chosen, and left out for a missing value
+	Fraction            *float64            `json:"sampling_fraction"`
+	PopulationSize      *float64            `json:"population_size"`
+	Estimator           string              `json:"estimator"`
+	Greatest            *float64            `json:"greatest_risk"` // null without records
+	Reidentified        float64             `json:"expected_reidentifications"`
+	ReidentifiedPercent float64             `json:"expected_reidentification_percent"`
+	Household           *HouseholdSummary   `json:"household,omitempty"`
+}
+
+// A HouseholdSummary has the risk of households.
+type HouseholdSummary struct {
+	Households   int64   `json:"households"` // records without one are a household each
+	Missing      int64   `json:"missing"`    // records without one
+	Reidentified float64 `json:"expected_reidentifications"`
+	Percent      float64 `json:"expected_reidentification_percent"`
+}
+
+// Key is a Measured's.
+func (i *Summary) Key() *schemas.KeySummary { return i.KeySummary }
+
+// LeftOut is a Measured's.
+func (i *Summary) LeftOut() int64 { return i.Dropped }
+
+// Counted is a Measured's.
+func (i *Summary) Counted() int64 { return i.Records }
+
+// WithoutKey is a Measured's.
+func (i *Summary) WithoutKey() schemas.Measured {
+	alone := *i
+	alone.KeySummary = nil
+	return &alone
+}
+
+// Sampled is a Measured's.
+func (i *Summary) Sampled() (fraction, population *float64) {
+	return i.Fraction, i.PopulationSize
+}
+
+// Figures is a Measured's.
+func (i *Summary) Figures() map[string]float64 {
+	return map[string]float64{schemas.LimitReidentifications: i.Reidentified}
+}
+
+// Short is a Measured's.
+func (i *Summary) Short(int) schemas.Measured { return i }

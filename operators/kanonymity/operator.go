@@ -1,0 +1,208 @@
+package kanonymity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/anonymity"
+	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+func init() {
+	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+		Doc:    "Tells which records share their key, and combinations of fewer key variables, with fewer than k records.",
+		Limits: []schemas.Figure{{Name: Limit, Doc: "Records whose key fewer than k have."}}})
+}
+
+// Operators is an operators.Config's.
+func (c *Config) Operators(with operators.Setup) []operators.Operator {
+	return []operators.Operator{Operator{Config: *c, Key: with.Key}}
+}
+
+// An Operator annotates each record with whether fewer than k records have its key, and on how many combinations of the key's
+// variables that is so.
+type Operator struct {
+	Config Config
+	Key    schemas.Key // the chain's; Config.Key comes before it
+}
+
+// Bind is an Operator's. The key variables must exist and have equality.
+func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) { return o.BindAs(in, false) }
+
+// Counts is a Keyed operator's.
+func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.Key) }
+
+// BindAs is a Keyed operator's.
+func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
+	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
+	b.frequency = frequency || b.key.Own
+	schemas.Complete(b.Config.Fields())
+	var err error
+	if b.policies, err = b.key.Policies(); err != nil {
+		return nil, err
+	}
+	request, err := b.key.Request(in)
+	if err != nil {
+		return nil, err
+	}
+	if b.Config.K < 2 {
+		return nil, fmt.Errorf("%s: k is %d: it must be at least 2", b.prefix, b.Config.K)
+	}
+	if b.Config.Combinations > 0 && len(request.Keys) > anonymity.MostVariables {
+		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.prefix, len(request.Keys), anonymity.MostVariables)
+	}
+	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	return plan, nil
+}
+
+// bound is kanonymity, bound to a schema.
+type bound struct {
+	Operator
+	prefix    string
+	key       operators.Key
+	policies  []uniques.Policy
+	frequency bool // the sample frequency is written
+}
+
+// fitted has the values of each class.
+type fitted struct {
+	operators.ByClass
+	bound      *bound
+	frequency  []int64 // 0 for one that is dropped
+	violations []int64 // nil unless combinations are looked at
+	minSize    []int32
+	summary    *Summary
+}
+
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+	t := tables[0]
+	if t.OnDisk() {
+		return nil, fmt.Errorf("%s: %d key combinations do not fit in the %s of memory allowed: allow more, use fewer or coarser key variables, or write frequencies only (frequency)",
+			b.prefix, t.Classes(), operators.Mebibytes(env.Memory))
+	}
+	r, err := uniques.Frequencies(ctx, t, b.policies)
+	if err != nil {
+		return nil, err
+	}
+	operators.KeyNotes(env, t, nil)
+	k := b.Config.K
+	f := &fitted{bound: b, frequency: r.Frequency}
+	s := &Summary{Records: r.Records, Dropped: t.Records() - r.Records, K: k, Combinations: 1, KeySummary: b.key.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)}
+	f.summary = s
+	for i, n := range r.Frequency {
+		if n == 0 {
+			continue
+		}
+		if s.Smallest == nil || n < *s.Smallest {
+			s.Smallest = &n
+		}
+		if n < k {
+			s.Violations += t.Count(i)
+		}
+	}
+	s.ViolationPercent = operators.Percent(float64(s.Violations), float64(s.Records))
+	if b.Config.Combinations > 0 {
+		if err := b.combine(ctx, t, f, env); err != nil {
+			return nil, err
+		}
+	}
+	f.Columns = f.columns()
+	return f, t.Err()
+}
+
+// combine finds the minimal combinations that fewer than k share, and counts those that contain one.
+func (b *bound) combine(ctx context.Context, t *contingency.Table, f *fitted, env operators.Env) error {
+	limit := int64(0)
+	if env.Memory > 0 {
+		if limit = env.Memory - t.Bytes() - 70*int64(t.Classes()); limit <= 0 {
+			return operators.SearchTooLarge(int64(t.Classes()), env.Memory-limit+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.Combinations), env.Memory)
+		}
+	}
+	env.Progress("searching", 0, 1)
+	found, err := uniques.Search(ctx, t, uniques.Options{Policies: b.policies, MaxSize: b.Config.Combinations, Threshold: f.summary.K - 1, MSUs: true,
+		Workers: env.Workers, Force: b.Config.Force, Memory: limit, Progress: func(done, total int64) { env.Progress("searching", done, total) }})
+	var short *uniques.MemoryError
+	if errors.As(err, &short) {
+		return operators.SearchTooLarge(int64(t.Classes()), env.Memory-limit+short.Needs, env.Memory)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := anonymity.NewCombinations(len(t.Variables), b.Config.Combinations)
+	if err != nil {
+		return err
+	}
+	f.summary.Combinations = c.All()
+	f.violations, f.minSize = make([]int64, t.Classes()), make([]int32, t.Classes())
+	bySize := make([]int64, len(t.Variables)+1)
+	var sets []uint64
+	for i := range f.violations {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f.frequency[i] == 0 || found.Count[i] == 0 {
+			continue
+		}
+		sets = found.MSUs(i, sets[:0])
+		f.violations[i], f.minSize[i] = c.Violating(sets), max(found.MinSize[i], 1) // the empty set is in all of size 1
+		bySize[f.minSize[i]] += t.Count(i)
+	}
+	for size := 1; size < len(bySize); size++ {
+		if size <= b.Config.Combinations {
+			f.summary.CombinationsSizes = append(f.summary.CombinationsSizes, CombinationsSize{Size: size, Records: bySize[size]})
+		}
+	}
+	return t.Err()
+}
+
+func (f *fitted) Summary() any { return f.summary }
+
+// RankedBy is a Ranked's.
+func (f *fitted) RankedBy() string {
+	name := ColumnViolation
+	if f.violations != nil {
+		name = ColumnViolations
+	}
+	return schemas.Column(f.bound.prefix, name)
+}
+
+// Rank is a Ranked's.
+func (f *fitted) Rank(class int64) (float64, int64) {
+	if f.violations != nil {
+		return float64(f.violations[class]), f.frequency[class]
+	}
+	return float64(f.violates(class)), f.frequency[class]
+}
+
+func (f *fitted) violates(class int64) int32 {
+	if f.frequency[class] < f.summary.K {
+		return 1
+	}
+	return 0
+}
+
+// columns are the values of each class.
+func (f *fitted) columns() []operators.ClassColumn {
+	in := func(c int) bool { return f.frequency[c] > 0 }
+	var list []operators.ClassColumn
+	if f.bound.frequency {
+		list = append(list, operators.ClassColumn{Values: operators.Values(f.frequency, in)})
+	}
+	violates := make([]int32, len(f.frequency))
+	for c := range violates {
+		violates[c] = f.violates(int64(c))
+	}
+	list = append(list, operators.ClassColumn{Values: operators.Values(violates, in)})
+	if f.violations != nil {
+		list = append(list, operators.ClassColumn{Values: operators.Values(f.violations, in)},
+			operators.ClassColumn{Values: operators.Values(f.minSize, func(c int) bool { return in(c) && f.minSize[c] > 0 })})
+	}
+	return list
+}

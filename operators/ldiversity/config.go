@@ -1,0 +1,112 @@
+package ldiversity
+
+import (
+	"cmp"
+	"microrisk/schemas"
+)
+
+// Name of the operator, and the prefix of its columns unless the spec says otherwise.
+const Name = "ldiversity"
+
+// Limit is the name of the limit of records whose class has fewer than l values of a sensitive variable.
+const Limit = "ldiversity_violations"
+
+// Names of its columns, between the prefix and the sensitive variable.
+const (
+	ColumnDistinct  = "distinct"
+	ColumnEntropy   = "entropy"
+	ColumnRecursive = "recursive"
+)
+
+// What l and c are unless the spec says otherwise.
+const (
+	DefaultL int64 = 2
+	DefaultC       = 2.0
+)
+
+// A Config is what a spec says of the operator.
+type Config struct {
+	Prefix    string                // of the columns; "" means ldiversity
+	Key       *schemas.Key          // nil means the spec's
+	Missing   string                // of the key: category or drop; "" for what the key says
+	Sensitive []schemas.KeyVariable // Missing, of each: ignore (a missing value is no value; the default) or category
+	L         int64                 // the summary counts records below it; 0 means DefaultL
+	C         float64               // of recursive (c, l)-diversity; 0 means DefaultC
+	Replace   bool                  // existing columns of the same names are replaced
+}
+
+// Fields is the field table.
+func (c *Config) Fields() schemas.Table {
+	return schemas.Table{Required: []string{"sensitive"}, Fields: []schemas.Field{
+		schemas.PrefixField(&c.Prefix, Name),
+		schemas.KeyField(&c.Key),
+		schemas.MissingField(&c.Missing),
+		{Name: "sensitive", To: &c.Sensitive, Single: true, Doc: "The variables that must be diverse. missing of each: ignore (no value, the default) or category."},
+		{Name: "l", To: &c.L, Default: DefaultL, Range: schemas.AtLeast(2), Doc: "The summary counts records whose class is below it."},
+		{Name: "c", To: &c.C, Default: DefaultC, Range: schemas.Positive(), Doc: "Of recursive (c, l)-diversity."},
+		schemas.ReplaceField(&c.Replace),
+	}}
+}
+
+// Check tells what the field table cannot.
+func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
+	key := s.KeyOf(c)
+	k.CategoryOrDrop(path, Name, c.Missing, key)
+	if len(c.Sensitive) == 0 {
+		k.Add(path, "ldiversity does not say what is sensitive; add sensitive: with its variables")
+	}
+	seen := map[string]bool{}
+	for _, x := range c.Sensitive {
+		switch {
+		case x.Name == "":
+			k.Add(path+".sensitive", "a sensitive variable has no name")
+		case seen[x.Name]:
+			k.Add(path+".sensitive", "sensitive names %s twice", x.Name)
+		case x.Missing != "" && x.Missing != schemas.MissingIgnore && x.Missing != schemas.MissingCategory:
+			k.Add(path+".sensitive", "a missing value of the sensitive variable %s is %q; it is ignore (no value) or category", x.Name, x.Missing)
+		case key.Has(x.Name):
+			k.Add(path+".sensitive", "%s is sensitive and in the key: all records of a class have the same value", x.Name)
+		}
+		seen[x.Name] = true
+	}
+}
+
+// ColumnPrefix is what the names of the operator's columns start with.
+func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
+
+// Common is a Writer's.
+func (c *Config) Common() (prefix, missing *string, replace *bool) {
+	return &c.Prefix, &c.Missing, &c.Replace
+}
+
+// OwnKey is a Measure's.
+func (c *Config) OwnKey() *schemas.Key { return c.Key }
+
+// SetKey is a Measure's.
+func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
+
+// MissingPolicy is a Measure's.
+func (c *Config) MissingPolicy() string { return c.Missing }
+
+// Lists is a Listing's.
+func (c *Config) Lists(f func(path string, list *[]schemas.KeyVariable)) {
+	f("sensitive", &c.Sensitive)
+}
+
+// Figures are those of the summary, and of the key.
+func (c *Config) Figures(*schemas.Spec) []string {
+	return append([]string{Limit}, schemas.KeyFigures()...)
+}
+
+// Columns are those that the operator writes, in order.
+func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
+	columns := schemas.FrequencyColumns(c, frequency)
+	for _, s := range c.Sensitive {
+		name := func(kind string) string { return schemas.Column(schemas.Column(c.ColumnPrefix(), kind), s.Name) }
+		columns = append(columns,
+			schemas.ColumnInfo{Name: name(ColumnDistinct), Type: schemas.Int64, Description: "different values of " + s.Name + " among the records with the key"},
+			schemas.ColumnInfo{Name: name(ColumnEntropy), Type: schemas.Double, Description: "exp of the entropy of " + s.Name + " among them: the class is entropy l-diverse for l up to it; 0 without values"},
+			schemas.ColumnInfo{Name: name(ColumnRecursive), Type: schemas.Int64, Description: "largest l for which the class is recursive (c, l)-diverse in " + s.Name + "; 0 for none"})
+	}
+	return columns
+}

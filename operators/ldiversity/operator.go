@@ -1,0 +1,195 @@
+package ldiversity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/anonymity"
+	"microrisk/engine/contingency"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+func init() {
+	operators.Register(schemas.Kind{Name: Name, New: func() schemas.Config { return &Config{} },
+		Doc:    "Tells how diverse sensitive variables are among the records with the same key.",
+		Limits: []schemas.Figure{{Name: Limit, Doc: "Records whose class has fewer than l values of a sensitive variable."}}})
+}
+
+// Operators is an operators.Config's.
+func (c *Config) Operators(with operators.Setup) []operators.Operator {
+	return []operators.Operator{Operator{Config: *c, Key: with.Key}}
+}
+
+// An Operator annotates each record with how diverse sensitive variables are among the records with its key.
+type Operator struct {
+	Config Config
+	Key    schemas.Key // the chain's; Config.Key comes before it
+}
+
+// Bind is an Operator's. Key and sensitive variables must exist and have equality; none is both.
+func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) { return o.BindAs(in, false) }
+
+// Counts is a Keyed operator's.
+func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.Key) }
+
+// BindAs is a Keyed operator's.
+func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
+	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
+	b.frequency = frequency || b.key.Own
+	schemas.Complete(b.Config.Fields())
+	var err error
+	if b.drop, err = b.key.Drops(); err != nil {
+		return nil, err
+	}
+	request, err := b.key.Request(in)
+	if err != nil {
+		return nil, err
+	}
+	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	for _, s := range b.Config.Sensitive {
+		with := b.key
+		s.Missing = ""
+		if s.MissingCodes == nil {
+			s.MissingCodes = b.key.MissingCodes
+		}
+		with.Variables = append(slices.Clone(b.key.Variables), s)
+		request, err := with.Request(in)
+		if err != nil {
+			return nil, err
+		}
+		plan.Tables = append(plan.Tables, request)
+	}
+	if len(plan.Tables) == 1 {
+		return nil, fmt.Errorf("%s: nothing is said to be sensitive", b.prefix)
+	}
+	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	return plan, nil
+}
+
+// bound is ldiversity, bound to a schema.
+type bound struct {
+	Operator
+	prefix    string
+	key       operators.Key
+	drop      []bool
+	frequency bool // the sample frequency is written
+}
+
+// fitted has the values of each class of the key.
+type fitted struct {
+	operators.ByClass
+	bound   *bound
+	count   []int64                 // 0 for a class that is dropped
+	values  [][]anonymity.Diversity // by sensitive variable and class
+	summary *Summary
+}
+
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+	t := tables[0]
+	if needs := int64(t.Classes()) * int64(8+24*len(tables)); t.OnDisk() || env.Memory > 0 && needs > env.Memory {
+		return nil, fmt.Errorf("the diversity of %d classes needs about %s of memory, the limit is %s: allow more, or use fewer or coarser key variables",
+			t.Classes(), operators.Mebibytes(needs), operators.Mebibytes(env.Memory))
+	}
+	f := &fitted{bound: b}
+	s := &Summary{L: b.Config.L, C: b.Config.C}
+	var ones, classes int64
+	var doubles float64
+	f.count, s.Records, ones, classes, doubles = operators.CountsOf(t, b.drop)
+	s.Dropped = t.Records() - s.Records
+	s.KeySummary = b.key.Summary(t, classes, ones, doubles)
+	f.summary = s
+	for i, table := range tables[1:] {
+		if err := f.measure(ctx, t, table, b.Config.Sensitive[i]); err != nil {
+			return nil, err
+		}
+	}
+	f.Columns, f.values = f.columns(), nil
+	return f, t.Err()
+}
+
+// measure goes through a table of the key and a sensitive variable: each class of the key is a run of its classes.
+func (f *fitted) measure(ctx context.Context, t, with *contingency.Table, sensitive schemas.KeyVariable) error {
+	last := len(t.Variables)
+	missing := with.Variables[last].Missing()
+	out := SensitiveSummary{Name: sensitive.Name, Policy: schemas.MissingIgnore}
+	if sensitive.Missing == schemas.MissingCategory {
+		out.Policy = schemas.MissingCategory
+	}
+	values := make([]anonymity.Diversity, t.Classes())
+	var counts []int64
+	at := 0
+	for class := range values {
+		if class%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		counts = counts[:0]
+		for left := t.Count(class); left > 0 && at < with.Classes(); at++ {
+			n := with.Count(at)
+			left -= n
+			if with.Code(at, last) == missing {
+				if f.count[class] > 0 {
+					out.Missing += n
+				}
+				if out.Policy == schemas.MissingIgnore {
+					continue
+				}
+			}
+			counts = append(counts, n)
+		}
+		if f.count[class] == 0 {
+			continue
+		}
+		d := anonymity.Diverse(counts, f.summary.C)
+		values[class] = d
+		f.tell(&out, d, f.count[class])
+	}
+	f.values = append(f.values, values)
+	f.summary.Sensitive = append(f.summary.Sensitive, out)
+	return with.Err()
+}
+
+// tell adds a class to the summary.
+func (f *fitted) tell(out *SensitiveSummary, d anonymity.Diversity, records int64) {
+	if out.LeastDistinct == nil || d.Distinct < *out.LeastDistinct {
+		out.LeastDistinct = &d.Distinct
+	}
+	if out.LeastEntropy == nil || d.Entropy < *out.LeastEntropy {
+		out.LeastEntropy = &d.Entropy
+	}
+	if out.LeastRecursive == nil || d.Recursive < *out.LeastRecursive {
+		out.LeastRecursive = &d.Recursive
+	}
+	l := f.summary.L
+	if d.Distinct < l {
+		out.BelowDistinct += records
+	}
+	if d.Entropy < float64(l)*(1-1e-12) { // exp and log do not give a whole number back exactly
+		out.BelowEntropy += records
+	}
+	if d.Recursive < l {
+		out.BelowRecursive += records
+	}
+}
+
+func (f *fitted) Summary() any { return f.summary }
+
+// columns are the values of each class.
+func (f *fitted) columns() []operators.ClassColumn {
+	in := func(c int) bool { return f.count[c] > 0 }
+	var list []operators.ClassColumn
+	if f.bound.frequency {
+		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
+	}
+	for _, values := range f.values {
+		distinct, entropy, recursive := make([]int64, len(values)), make([]float64, len(values)), make([]int64, len(values))
+		for c, d := range values {
+			distinct[c], entropy[c], recursive[c] = d.Distinct, d.Entropy, d.Recursive
+		}
+		list = append(list, operators.ClassColumn{Values: operators.Values(distinct, in)}, operators.ClassColumn{Values: operators.Values(entropy, in)}, operators.ClassColumn{Values: operators.Values(recursive, in)})
+	}
+	return list
+}

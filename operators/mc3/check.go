@@ -1,0 +1,80 @@
+package mc3
+
+import (
+	"fmt"
+	"microrisk/schemas"
+	"slices"
+)
+
+// MaxExactVariables is the most key variables that the exact search takes, memory permitting.
+const MaxExactVariables = 18
+
+// Check tells what the field table cannot.
+func (m *Config) Check(k *schemas.Checker, path string, spec *schemas.Spec) {
+	key := spec.KeyOf(m)
+	k.CategoryOrDrop(path, Name, m.Missing, key)
+	if spec.Sampling == nil {
+		k.Add(path, "mc3 needs the size of the population: add sampling with fraction, population_size or weight")
+	}
+	if m.PriorPrecision != nil && len(m.PriorPrecision) == 0 {
+		k.Add(path+".prior_precision", "prior_precision is an empty list; give one number or several, such as 1")
+	}
+	if m.Iterations != nil && m.Thinning != nil && *m.Thinning > *m.Iterations && *m.Iterations > 0 {
+		k.Add(path+".thinning", "thinning is %d, iterations are %d; at least one state must be kept", *m.Thinning, *m.Iterations)
+	}
+	m.belongs(k, path)
+	if key == nil {
+		return
+	}
+	if m.Search == "exact" && len(key.Variables) > MaxExactVariables && len(key.Variables) <= schemas.MaxKeyVariables {
+		k.Add(path+".search", "the exact search takes at most %d key variables, the key has %d; take search: mc3, anneal or occam", MaxExactVariables, len(key.Variables))
+	}
+	for i, name := range m.Ordinal {
+		if !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name }) {
+			k.Add(fmt.Sprintf("%s.ordinal[%d]", path, i), "%s is not in the key; ordinal lists key variables whose categories have an order", name)
+		}
+	}
+}
+
+// belongs refuses settings that the search or the estimator would not look at.
+func (m *Config) belongs(k *schemas.Checker, path string) {
+	only := func(set bool, name, what, value, wanted string) {
+		switch {
+		case !set || value == wanted:
+		case value == "":
+			k.Add(path+"."+name, "%s belongs to %s: %s; add that", name, what, wanted)
+		default:
+			k.Add(path+"."+name, "%s belongs to %s: %s, and the %s is %s", name, what, wanted, what, value)
+		}
+	}
+	only(m.BurnIn != nil, "burn_in", "search", m.Search, "mc3")
+	only(m.Iterations != nil, "iterations", "search", m.Search, "mc3")
+	only(m.Thinning != nil, "thinning", "search", m.Search, "mc3")
+	only(m.Chains != nil, "chains", "search", m.Search, "mc3")
+	only(m.Temperatures != nil, "temperatures", "search", m.Search, "mc3")
+	only(m.Moves != "", "moves", "search", m.Search, "mc3")
+	only(m.Weights == "visits", "weights", "search", m.Search, "mc3")
+	only(m.Schedule != "", "schedule", "search", m.Search, "anneal")
+	only(m.Restarts != nil, "restarts", "search", m.Search, "anneal")
+	only(m.Window != nil, "window", "search", m.Search, "occam")
+	only(m.Directions != "", "directions", "search", m.Search, "occam")
+	only(m.Razor, "razor", "search", m.Search, "occam")
+	only(m.Draws != nil, "draws", "search", m.Search, "exact")
+	only(m.Graph != "", "graph", "search", m.Search, "fixed")
+	only(m.PosteriorDraws != nil, "posterior_draws", "estimator", m.Estimator, "montecarlo")
+	if m.Search == "fixed" && m.Graph == "" {
+		k.Add(path+".search", "search: fixed has no graph; add graph: independence, saturated, or cliques such as \"[AGE SEX][SEX REGION]\"")
+	}
+	if m.Ordinal != nil && !m.RelativeRisk {
+		k.Add(path+".ordinal", "ordinal belongs to relative_risk; add relative_risk: true")
+	}
+	if m.SetMatch && m.Estimator != "poisson" {
+		k.Add(path+".set_match", "set_match is the chance that the thesis prints, of its own estimator; add estimator: poisson")
+	}
+	if m.ModelIn == "" {
+		return
+	}
+	if m.Search != "" || m.Weights != "" || m.EdgePenalty != 0 || m.PriorPrecision != nil || m.ModelOut != "" {
+		k.Add(path+".model_in", "a model that is read is not fitted: leave out search, weights, edge_penalty, prior_precision and model_out")
+	}
+}

@@ -1,0 +1,177 @@
+package mc3
+
+import (
+	"cmp"
+	"microrisk/schemas"
+)
+
+// Name of the operator, and the prefix of its columns unless the spec says otherwise.
+const Name = "mc3"
+
+// Names of its columns, without the prefix.
+const (
+	ColumnCorrectMatch      = "correct_match"
+	ColumnPopulationUnique  = "population_unique"
+	ColumnExpectedFrequency = "expected_frequency"
+	ColumnSetMatch          = "set_match"
+)
+
+// Names of its limits, besides schemas.LimitReidentifications.
+const (
+	LimitPU                = "pu"
+	LimitPUSU              = "pu_su"
+	LimitCMUM              = "cm_um" // theta
+	LimitCMSU              = "cm_su"
+	LimitPopulationUniques = "expected_population_uniques"
+	LimitCorrectMatches    = "expected_correct_matches"
+)
+
+// A Config is what a spec says of the operator. Zero values of the settings mean the defaults of packages search and risk.
+type Config struct {
+	Prefix         string       // of the columns; "" means mc3
+	Key            *schemas.Key // nil means the spec's
+	Missing        string       // category or drop, for all variables of the key; "" for what the key says
+	PriorPrecision []float64    // total prior precision; the columns are of the first, all are compared in the summary; nil means 1
+	Search         string       // one of Searches; "" means exact where it can be afforded, else mc3 with tempering
+	Weights        string       // one of ModelWeights; "" means likelihood
+	EdgePenalty    float64      // log prior odds against each edge
+	BurnIn         *int         // of mc3
+	Iterations     *int         // of mc3
+	Thinning       *int         // of mc3
+	Chains         *int         // of mc3
+	Temperatures   *int         // of mc3: 1 for no tempering
+	Moves          string       // of mc3: one of GraphMoves
+	Schedule       string       // of anneal: one of Schedules
+	Restarts       *int         // of anneal
+	Window         *float64     // of occam
+	Directions     string       // of occam: one of WindowDirections
+	Razor          bool         // of occam
+	Draws          *int         // of exact: junction trees
+	Graph          string       // of fixed: cliques as in [AGE SEX][SEX MSTATUS], or independence, or saturated
+	Estimator      string       // one of Estimators; "" means gamma
+	PosteriorDraws *int         // of montecarlo
+	CellDraws      *int         // for PU over the empty cells of a large table
+	SetMatch       bool         // write the probability that a set of f records is matched to itself, too
+	Baselines      bool         // compare with simpler models
+	RelativeRisk   bool         // compare with the risk without each variable and category
+	Ordinal        []string     // variables whose categories are collapsed with their neighbours only
+	ModelOut       string       // file that the fitted model is saved to
+	ModelIn        string       // file with a model that is used without a fit
+	Replace        bool         // existing columns of the same names are replaced
+}
+
+// Words of the config.
+var (
+	Searches         = []string{"exact", "mc3", "anneal", "occam", "fixed"}
+	ModelWeights     = []string{"likelihood", "visits"}
+	GraphMoves       = []string{"edge", "edges", "clique"}
+	Schedules        = []string{"sweeps", "thesis"}
+	WindowDirections = []string{"up", "both"}
+	Estimators       = []string{"gamma", "poisson", "exact", "montecarlo"}
+)
+
+// Graphs that have a name.
+const (
+	GraphIndependence = "independence"
+	GraphSaturated    = "saturated"
+)
+
+// Fields is the field table.
+func (c *Config) Fields() schemas.Table {
+	return schemas.Table{Fields: []schemas.Field{
+		schemas.PrefixField(&c.Prefix, Name),
+		schemas.KeyField(&c.Key),
+		{Name: "missing", To: &c.Missing, Words: schemas.MissingPolicies, Word: "missing policy", Schema: `"enum": ["category", "drop"]`,
+			Doc: "category: a missing value is a category of its own. drop: the record is left out and gets nulls."},
+		{Name: "prior_precision", To: &c.PriorPrecision, Single: true, Range: schemas.Positive().Saying("it must be a finite number above 0, such as 1"), Default: []float64{1},
+			Doc: "Total weight of the Dirichlet prior over all cells (alpha); several are compared in the summary, and the columns are of the first."},
+		{Name: "search", To: &c.Search, Words: Searches,
+			Doc: "exact: enumeration or dynamic programming. mc3: Markov chains. anneal: simulated annealing for one graph. occam: Occam's window. fixed: the graph that is given. Without it exact where that can be afforded, else mc3 with tempering."},
+		{Name: "weights", To: &c.Weights, Words: ModelWeights, Schema: `"default": "likelihood"`,
+			Doc: "Weights of models: marginal likelihoods renormalised over the models seen, or visits of the chains (mc3)."},
+		{Name: "edge_penalty", To: &c.EdgePenalty, Range: schemas.AtLeast(0).Saying("it must be a finite number of at least 0"), Doc: "Log prior odds against each edge."},
+		{Name: "moves", To: &c.Moves, Words: GraphMoves, Doc: "What is proposed: one edge, also several edges of a vertex, also vertices between cliques (mc3)."},
+		{Name: "schedule", To: &c.Schedule, Words: Schedules, Doc: "Cooling: sweeps from the greedy graph, or the schedule of Smith 2011 (anneal)."},
+		{Name: "directions", To: &c.Directions, Words: WindowDirections, Doc: "Larger models only, or smaller ones too (occam)."},
+		{Name: "razor", To: &c.Razor, Doc: "Drop models with a more probable submodel in the window (occam)."},
+		{Name: "graph", To: &c.Graph, Doc: "independence, saturated, or cliques as in [AGE SEX][SEX REGION] (fixed).", Schema: `"minLength": 1`},
+		{Name: "burn_in", To: &c.BurnIn, Range: between(0, 1e9, "10000"), Doc: "Proposals of a chain before it counts (mc3)."},
+		{Name: "iterations", To: &c.Iterations, Range: between(1, 2e9, "1000000"), Doc: "Proposals of a chain after the burn-in (mc3)."},
+		{Name: "thinning", To: &c.Thinning, Range: between(1, 1e9, "100"), Doc: "Every so many proposals a state is kept (mc3)."},
+		{Name: "chains", To: &c.Chains, Range: between(1, 1000, "4"), Doc: "Chains from dispersed starts (mc3)."},
+		{Name: "temperatures", To: &c.Temperatures, Range: between(1, 64, "12"), Doc: "Temperatures of each chain; 1 is no tempering (mc3)."},
+		{Name: "restarts", To: &c.Restarts, Range: between(1, 100000, "10"), Doc: "Restarts (anneal)."},
+		{Name: "draws", To: &c.Draws, Range: between(1, 1e8, "10000"), Doc: "Junction trees drawn for averages beyond enumeration (exact)."},
+		{Name: "posterior_draws", To: &c.PosteriorDraws, Range: between(2, 1e7, "1000"), Doc: "Draws of clique tables (montecarlo)."},
+		{Name: "cell_draws", To: &c.CellDraws, Range: between(2, 1e9, "20000"), Doc: "Cells drawn for PU where the table is too large for the sum over its empty cells."},
+		{Name: "window", To: &c.Window, Range: (&schemas.Range{Most: 1, Above: true, Below: true}).Saying("it must be between 0 and 1, such as 0.01: models less probable than this part of the best are dropped"),
+			Doc: "Models less probable than this part of the best are dropped (occam)."},
+		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
+			Doc: "gamma: a gamma law matched to the posterior of a cell. poisson: maximum-likelihood proportions. exact: the posterior itself. montecarlo: draws from it."},
+		{Name: "set_match", To: &c.SetMatch, Doc: "Add the chance that the records of a key are just the members chosen (poisson)."},
+		{Name: "baselines", To: &c.Baselines, Doc: "Compare with simpler models in the summary."},
+		{Name: "relative_risk", To: &c.RelativeRisk, Doc: "Compare with the risk without each variable and category in the summary."},
+		{Name: "ordinal", To: &c.Ordinal, Doc: "Key variables whose categories have an order: they are collapsed with their neighbours only."},
+		{Name: "model_out", To: &c.ModelOut, Doc: "File that the fitted model is saved to (JSON).", Schema: `"minLength": 1`},
+		{Name: "model_in", To: &c.ModelIn, Doc: "File with a saved model, which is used without a fit.", Schema: `"minLength": 1`},
+		schemas.ReplaceField(&c.Replace),
+	}}
+}
+
+// between is the range of a whole number, with one that is often good.
+func between(least, most float64, such string) *schemas.Range {
+	return schemas.Within(least, most).Saying("it must be from %.0f to %.0f, such as %s", least, most, such)
+}
+
+// ColumnPrefix is what the names of the operator's columns start with.
+func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
+
+// Common is a Writer's.
+func (c *Config) Common() (prefix, missing *string, replace *bool) {
+	return &c.Prefix, &c.Missing, &c.Replace
+}
+
+// OwnKey is a Measure's.
+func (c *Config) OwnKey() *schemas.Key { return c.Key }
+
+// SetKey is a Measure's.
+func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
+
+// MissingPolicy is a Measure's.
+func (c *Config) MissingPolicy() string { return c.Missing }
+
+// Weighs is a Weighing operator's.
+func (c *Config) Weighs() bool { return true }
+
+// Public is a Private config's: without paths.
+func (c *Config) Public() schemas.Config {
+	bare := *c
+	bare.ModelIn, bare.ModelOut = "", ""
+	return &bare
+}
+
+// Figures are those of the summary, and of the key.
+func (c *Config) Figures(*schemas.Spec) []string {
+	return append([]string{LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques, LimitCorrectMatches, schemas.LimitReidentifications}, schemas.KeyFigures()...)
+}
+
+// Columns are those that the operator writes, in order.
+func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
+	columns := schemas.FrequencyColumns(c, frequency)
+	add := func(name, meaning string) {
+		columns = append(columns, schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), name), Type: schemas.Double, Description: meaning})
+	}
+	add(ColumnCorrectMatch, "E[1/F]: chance that a population member who fits this key is this record; above 0, at most 1/f")
+	add(ColumnPopulationUnique, "P(F = 1 given the sample): chance that the key is unique in the population; 0 if f > 1")
+	add(ColumnExpectedFrequency, "E[F]: expected number of population members with this key, the sample's included")
+	if c.SetMatch {
+		add(ColumnSetMatch, "E[1/C(F,f)]: chance that the f records of this key are just the f members that were chosen among F")
+	}
+	return columns
+}
+
+// Scores is a Scoring operator's.
+func (c *Config) Scores() []schemas.Score {
+	name := func(of string) string { return schemas.Column(c.ColumnPrefix(), of) }
+	return []schemas.Score{{Column: name(ColumnCorrectMatch), Match: true}, {Column: name(ColumnPopulationUnique), Alone: true}}
+}

@@ -1,0 +1,254 @@
+package sap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/perturb"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// A layout is the order of the cells of tables: all combinations of the variables' categories, first variable slowest.
+type layout struct {
+	table     *contingency.Table
+	by        int
+	variables []contingency.Variable
+	sizes     []int  // categories of each variable, the missing one included where it is a category
+	missing   []bool // the missing value is a category of the variable
+	cells     int
+}
+
+func newLayout(t *contingency.Table, by int, missing string) (*layout, error) {
+	l := &layout{table: t, by: by, variables: t.Variables[by:], cells: 1}
+	for v, variable := range l.variables {
+		size, some := len(variable.Categories), false
+		if missing != schemas.MissingDrop {
+			some = t.Observed(by + v)[variable.Missing()]
+		}
+		if some {
+			size++
+		}
+		l.sizes, l.missing = append(l.sizes, size), append(l.missing, some)
+		if size == 0 && t.Classes() > 0 {
+			return nil, fmt.Errorf("no record has a value of %s", variable.Name)
+		}
+		l.cells *= size
+		if l.cells > operators.MostCells {
+			return nil, fmt.Errorf("a table of all categories of cells has more than %d cells: take fewer or coarser variables", operators.MostCells)
+		}
+	}
+	return l, nil
+}
+
+// cell is the cell of a class, -1 if a value is missing and that is no category.
+func (l *layout) cell(class int) int {
+	cell := 0
+	for v := range l.variables {
+		c := int(l.table.Code(class, l.by+v))
+		if c >= l.sizes[v] {
+			return -1
+		}
+		cell = cell*l.sizes[v] + c
+	}
+	return cell
+}
+
+// codes are the categories of a cell.
+func (l *layout) codes(cell int, to []int) []int {
+	to = slices.Grow(to[:0], len(l.sizes))[:len(l.sizes)]
+	for v := len(l.sizes) - 1; v >= 0; v-- {
+		to[v] = cell % l.sizes[v]
+		cell /= l.sizes[v]
+	}
+	return to
+}
+
+// text is the name of a category.
+func (l *layout) text(v, code int) string {
+	if code < len(l.variables[v].Categories) {
+		return l.variables[v].Categories[code]
+	}
+	return operators.MissingText
+}
+
+// impossible marks the cells of combinations that cannot occur; nil for none.
+func (l *layout) impossible(list []map[string]string) ([]bool, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	marked := make([]bool, l.cells)
+	for _, m := range list {
+		want := make([]int, len(l.variables))
+		found := 0
+		for v, variable := range l.variables {
+			want[v] = -1
+			category, ok := m[variable.Name]
+			if !ok {
+				continue
+			}
+			found++
+			if want[v] = slices.Index(variable.Categories, category); want[v] < 0 {
+				return nil, wronglySaid("the impossible combination %s has %q, which is no category of %s; the nearest are %s",
+					l.combination(m), category, variable.Name, operators.NearestInWords(category, variable.Categories))
+			}
+		}
+		if found < len(m) {
+			return nil, wronglySaid("the impossible combination %s has a variable that is not among cells", l.combination(m))
+		}
+		var codes []int
+		for cell := range marked {
+			codes = l.codes(cell, codes)
+			all := true
+			for v, c := range codes {
+				all = all && (want[v] < 0 || want[v] == c)
+			}
+			marked[cell] = marked[cell] || all
+		}
+	}
+	return marked, nil
+}
+
+// wronglySaid is an error of the spec that only the data shows.
+func wronglySaid(format string, args ...any) error {
+	return &schemas.SpecError{Problems: []schemas.Problem{{Path: "operators", Message: fmt.Sprintf(format, args...)}}}
+}
+
+// combination is a combination in words: the variables of cells in their order, then what is none of them.
+func (l *layout) combination(m map[string]string) string {
+	var parts []string
+	known := map[string]bool{}
+	for _, v := range l.variables {
+		known[v.Name] = true
+		if category, ok := m[v.Name]; ok {
+			parts = append(parts, v.Name+"="+category)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !known[name] {
+			parts = append(parts, name+"="+m[name])
+		}
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// An identity names cells: in words, for published counts, and for the noise that a cell gets.
+type identity struct {
+	*fit
+	order []int // of all variables, by name
+	texts []string
+	codes []int
+	b     []byte
+}
+
+func newIdentity(f *fit) *identity {
+	return &identity{fit: f, order: operators.ByName(f.table), texts: make([]string, len(f.table.Variables))}
+}
+
+// name fills in texts for a cell of an area; of cell -1, the total.
+func (n *identity) name(a, cell int) {
+	for v := range n.bound.by {
+		n.texts[v] = n.table.Variables[v].Categories[n.byCodes[v][a]]
+	}
+	if cell < 0 {
+		for v := range n.layout.variables {
+			n.texts[n.bound.by+v] = operators.TotalCode
+		}
+		return
+	}
+	n.codes = n.layout.codes(cell, n.codes)
+	for v, c := range n.codes {
+		n.texts[n.bound.by+v] = n.layout.text(v, c)
+	}
+}
+
+// published is the count that is published for a cell whose true count is c, and whether there is a row of it in the file of
+// published counts, if there is one.
+func (n *identity) published(a, cell int, k perturb.Kernel, c int64) (count int64, there bool) {
+	b := n.bound
+	if b.Published == nil && !b.Config.Release.Random() {
+		return perturb.Draw(k, c, 0), true
+	}
+	n.name(a, cell)
+	return n.publishedNamed(k, c)
+}
+
+// publishedMargin is the count that is published for the cell of a margin that a cell of the table is in.
+func (n *identity) publishedMargin(a, cell int, m marginLayout, c int64) (count int64, there bool) {
+	n.name(a, cell)
+	for v := range n.layout.variables {
+		if !slices.Contains(m.variables, v) {
+			n.texts[n.bound.by+v] = operators.TotalCode
+		}
+	}
+	return n.publishedNamed(m.kernel, c)
+}
+
+// publishedNamed is the count that is published for the cell in texts.
+func (n *identity) publishedNamed(k perturb.Kernel, c int64) (count int64, there bool) {
+	b := n.bound
+	switch {
+	case b.Published != nil:
+		return b.Published.Count(n.texts)
+	case !b.Config.Release.Random():
+		return perturb.Draw(k, c, 0), true
+	}
+	return perturb.Draw(k, c, perturb.Uniform(n.key, n.bytes())), true
+}
+
+// wrong is the error of a count, in words, that cannot have been published as j; there: the file of published counts has it. The cell
+// is the one in texts.
+func (n *identity) wrong(a int, what string, k perturb.Kernel, c, j int64, there bool) error {
+	b := n.bound
+	by := "by " + k.Name()
+	if k == perturb.None() {
+		by = "without perturbation"
+	}
+	switch {
+	case b.Published == nil:
+		return n.where(a, fmt.Errorf("%s is %d, which cannot be published as %d %s", what, c, j, by))
+	case there:
+		return n.where(a, fmt.Errorf("%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.Name))
+	}
+	advice := ""
+	if slices.Contains(n.texts[b.by:], operators.TotalCode) {
+		advice = "; write the margins to the file too"
+	}
+	return fmt.Errorf("%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.Name, operators.WordsOf(n.texts), what, c, advice)
+}
+
+// bytes is the identity of the cell in texts, totals left out.
+func (n *identity) bytes() []byte {
+	n.b = n.b[:0]
+	for _, v := range n.order {
+		if v < n.bound.by || n.texts[v] != operators.TotalCode {
+			n.b = operators.AppendIdentity(n.b, n.table.Variables[v].Name, n.texts[v])
+		}
+	}
+	return n.b
+}
+
+// where tells an error with the name of the table.
+func (n *identity) where(a int, err error) error {
+	if n.bound.by == 0 {
+		return err
+	}
+	n.name(a, -1)
+	return fmt.Errorf("table %s: %w", operators.WordsOf(n.texts[:n.bound.by]), err)
+}
+
+// words is the name of a cell of the last area that was named.
+func (n *identity) words(cell int) string {
+	var parts []string
+	for v, c := range n.layout.codes(cell, nil) {
+		text := n.layout.text(v, c)
+		if text == operators.MissingText {
+			text = "missing"
+		}
+		parts = append(parts, n.layout.variables[v].Name+"="+text)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}

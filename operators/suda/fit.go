@@ -1,0 +1,132 @@
+package suda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/uniques"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// fit searches the table, and spreads DIS over the records.
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+	t := tables[0]
+	memory, err := b.left(t, env.Memory)
+	if err != nil {
+		return nil, err
+	}
+	sample, err := operators.SampleOf(b.Sampling, t, operators.Dropping(b.policies)) // what is wrong with the sampling is told before the search
+	if err != nil {
+		return nil, err
+	}
+	fraction := sample.Fraction
+	env.Progress("searching", 0, 1) // the search first estimates how much it has to do
+	r, err := uniques.Search(ctx, t, uniques.Options{
+		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
+		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force, Memory: memory,
+		Progress: func(done, total int64) { env.Progress("searching", done, total) },
+	})
+	var short *uniques.MemoryError
+	if errors.As(err, &short) {
+		return nil, operators.SearchTooLarge(int64(t.Classes()), env.Memory-memory+short.Needs, env.Memory)
+	}
+	if err != nil {
+		return nil, err
+	}
+	operators.KeyNotes(env, t, b.Sampling)
+	f := &fitted{bound: b, result: r}
+	f.summary = b.summarise(t, r)
+	if fraction > 0 {
+		f.summary.PopulationSize = &sample.Population
+	}
+	if r.Records == 0 {
+		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
+	}
+	switch {
+	case b.Sampling != nil && r.Records == 0 && b.Config.Threshold <= 1:
+		none := 0.0
+		f.summary.DIS = &none
+		if fraction > 0 {
+			f.summary.Fraction = &fraction
+		}
+	case b.Config.Threshold > 1:
+		env.Warn(fmt.Sprintf("%s: DIS is not defined with a threshold above 1: %s is null", b.prefix, schemas.Column(b.prefix, ColumnDISIS)))
+	case fraction == 0:
+		env.Warn(fmt.Sprintf("%s: nothing is said of the sampling, so there is no DIS and %s is null: give sampling (fraction, population_size or weight)",
+			b.prefix, schemas.Column(b.prefix, ColumnDISIS)))
+	default:
+		dis := uniques.DIS(fraction, r.Uniques, r.Doubles)
+		f.summary.DIS, f.summary.Fraction = &dis, &fraction
+		if f.disis, err = uniques.DISIS(r, t.Count, len(t.Variables), dis); err != nil {
+			return nil, err
+		}
+	}
+	f.Columns = f.columns()
+	f.Columns = f.columns()
+	return f, nil
+}
+
+// left is the memory that a search may hold besides its table and its result; 0 for no limit.
+func (b *bound) left(t *contingency.Table, limit int64) (int64, error) {
+	if limit <= 0 {
+		return 0, nil
+	}
+	classes, variables := int64(t.Classes()), int64(len(t.Variables))
+	held := 50 * classes // the result
+	if b.Config.Contributions {
+		held += 8 * classes * variables
+	}
+	if t.OnDisk() {
+		needs := max(limit, held+classes*20) + uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize)
+		return 0, operators.SearchTooLarge(classes, needs, limit)
+	}
+	held += t.Bytes()
+	if held >= limit {
+		return 0, operators.SearchTooLarge(classes, held+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize), limit)
+	}
+	return limit - held, nil
+}
+
+// summarise makes the summary, DIS left out.
+func (b *bound) summarise(t *contingency.Table, r *uniques.Result) *Summary {
+	k := len(t.Variables)
+	s := &Summary{
+		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: max(b.Config.Threshold, 1), Records: r.Records, Dropped: t.Records() - r.Records,
+		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: r.BySize,
+		Variables: []Blame{}, Categories: []CategoryBlame{},
+	}
+	if s.Score == "" {
+		s.Score = ScoreLattice
+	}
+	if b.Config.MaxSize > 0 && b.Config.MaxSize < k {
+		s.MaxSize, s.Complete = b.Config.MaxSize, false
+	}
+	for i := range t.Classes() {
+		if r.Count[i] == 0 {
+			continue
+		}
+		n := t.Count(i)
+		s.MSUs += int64(r.Count[i]) * n
+		if int(r.MinSize[i]) < k {
+			s.SpecialUniques += n
+		}
+	}
+	for v, variable := range t.Variables {
+		s.Variables = append(s.Variables, Blame{Name: variable.Name, Score: r.Variables[v], Share: operators.Percent(r.Variables[v], r.FileScore)})
+		for c, score := range r.Categories[v] {
+			if score == 0 {
+				continue
+			}
+			blame := CategoryBlame{Variable: variable.Name, Score: score, Share: operators.Percent(score, r.FileScore), ShareWithin: operators.Percent(score, r.Variables[v])}
+			if c < len(variable.Categories) {
+				blame.Category = &variable.Categories[c]
+			}
+			s.Categories = append(s.Categories, blame)
+		}
+	}
+	s.KeySummary = b.key.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)
+	return s
+}

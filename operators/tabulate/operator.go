@@ -1,0 +1,327 @@
+package tabulate
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/perturb"
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+func init() {
+	operators.Register(schemas.Kind{Name: Name, New: func() schemas.Config { return &Config{} },
+		Doc: "Writes a contingency table to a file of its own, as it is or perturbed."})
+}
+
+// Operators is an operators.Config's.
+func (c *Config) Operators(with operators.Setup) []operators.Operator {
+	o := Operator{Config: *c}
+	if c.Perturb != nil {
+		o.Secret = with.Files.Secrets[c.Perturb.Secret]
+	}
+	return []operators.Operator{o}
+}
+
+// Files is a Filing config's.
+func (c *Config) Files() []operators.SideFile {
+	var list []operators.SideFile
+	if c.Perturb != nil && c.Perturb.Secret != "" {
+		list = append(list, operators.SideFile{Path: c.Perturb.Secret, What: "the secret", Kind: operators.Secret})
+	}
+	return append(list, operators.SideFile{Path: c.Path, What: "the table", Kind: operators.MadeTable})
+}
+
+// An Operator makes a contingency table, as it is or perturbed cell by cell, for a file of its own. It adds no columns.
+type Operator struct {
+	Config Config
+	Secret []byte // by which cells are perturbed; nil: one is made, and not kept
+}
+
+// Bind is an Operator's.
+func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
+	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), kernel: perturb.None()}
+	var err error
+	if o.Config.Perturb != nil {
+		if b.kernel, err = operators.Kernel(o.Config.Perturb); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.prefix, err)
+		}
+	}
+	for _, v := range o.Config.Cells {
+		if slices.Contains(schemas.CountColumns, v.Name) {
+			return nil, fmt.Errorf("%s: %s is a name of the column of counts in files of tables: rename the variable", b.prefix, v.Name)
+		}
+	}
+	request, err := (operators.Key{Who: b.prefix, Key: schemas.Key{Variables: o.Config.Cells}}).Request(in)
+	if err != nil {
+		return nil, err
+	}
+	return &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}, nil
+}
+
+// bound is tabulate, bound to a schema.
+type bound struct {
+	Operator
+	prefix string
+	kernel perturb.Kernel
+}
+
+// total is the code of a variable in a margin that leaves it out: before all categories.
+const total = -1
+
+// A tabulated table is the rows of the file.
+type tabulated struct {
+	bound   *bound
+	table   *contingency.Table
+	order   []int     // variables by name
+	codes   [][]int32 // by variable, then row
+	values  []int64
+	runs    []int // where the rows of each margin begin; they are in order
+	limit   int64 // bytes of memory, 0 for no limit
+	summary *Summary
+}
+
+// Summary is a Fitted's.
+func (f *tabulated) Summary() any { return f.summary }
+
+// Apply is a Fitted's: there are no columns.
+func (f *tabulated) Apply(context.Context, memory.Allocator, operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
+	return nil, nil, nil
+}
+
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+	f := &tabulated{bound: b, table: tables[0], order: operators.ByName(tables[0]), codes: make([][]int32, len(b.Config.Cells)), limit: env.Memory}
+	t := f.table
+	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
+		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), operators.Mebibytes(limit))
+	}
+	for _, v := range t.Variables {
+		if slices.Contains(v.Categories, operators.TotalCode) {
+			return nil, fmt.Errorf("%s has the category %q, which names totals in files of tables: recode it", v.Name, operators.TotalCode)
+		}
+	}
+	counts, err := f.kept()
+	if err != nil {
+		return nil, err
+	}
+	key, err := b.secretKey(env)
+	if err != nil {
+		return nil, err
+	}
+	subsets := 1
+	if b.Config.Margins {
+		subsets = 1 << len(t.Variables)
+	}
+	for s := range subsets {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		env.Progress("tabulating", int64(s), int64(subsets))
+		if err := f.margin(ctx, counts, s, key); err != nil {
+			return nil, err
+		}
+	}
+	env.Progress("tabulating", int64(subsets), int64(subsets))
+	if err := f.sort(ctx); err != nil {
+		return nil, err
+	}
+	f.summarise(counts)
+	return f, t.Err()
+}
+
+// kept is the table without the records that are dropped.
+func (f *tabulated) kept() (*contingency.Table, error) {
+	t := f.table
+	if f.bound.Config.Missing != schemas.MissingDrop {
+		return t, nil
+	}
+	codes := make([][]uint32, len(t.Variables))
+	var counts []int64
+	for i := range t.Classes() {
+		missing := false
+		for v := range codes {
+			missing = missing || t.Code(i, v) == t.Variables[v].Missing()
+		}
+		if missing {
+			continue
+		}
+		for v := range codes {
+			codes[v] = append(codes[v], t.Code(i, v))
+		}
+		counts = append(counts, t.Count(i))
+	}
+	return t.Of(codes, counts)
+}
+
+// secretKey is that of what will be published: never one that can be guessed.
+func (b *bound) secretKey(env operators.Env) (perturb.Key, error) {
+	if b.Config.Perturb == nil || !b.Config.Perturb.Random() {
+		return perturb.Key{}, nil
+	}
+	secret := b.Secret
+	if secret == nil {
+		secret = make([]byte, 32)
+		if _, err := rand.Read(secret); err != nil {
+			return perturb.Key{}, err
+		}
+		env.Warn(fmt.Sprintf("%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree", b.prefix))
+	}
+	return perturb.KeyOf(secret), nil
+}
+
+// margin adds the rows of the margin that leaves out the variables of a set.
+func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, key perturb.Key) error {
+	f.runs = append(f.runs, len(f.values))
+	var in []int
+	for v := range t.Variables {
+		if out>>v&1 == 0 {
+			in = append(in, v)
+		}
+	}
+	m, err := t.Margin(in...)
+	if err != nil {
+		return err
+	}
+	if zero := f.bound.kernel.Outcomes(0); f.bound.Config.Empty || len(zero) > 1 || zero[0].Count != 0 {
+		return f.allCells(ctx, m, in, key)
+	}
+	if err := f.roomFor(m.Classes()); err != nil {
+		return err
+	}
+	row := make([]uint32, len(in))
+	for i := range m.Classes() {
+		if i%rowsAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for j := range in {
+			row[j] = m.Code(i, j)
+		}
+		f.add(in, row, m.Count(i), key)
+	}
+	return nil
+}
+
+// allCells adds a row for every combination of categories, missing ones where somebody misses a value.
+func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int, key perturb.Key) error {
+	sizes, cells := make([]int, len(in)), 1
+	for j := range in {
+		sizes[j] = len(m.Variables[j].Categories)
+		if m.Observed(j)[m.Variables[j].Missing()] {
+			sizes[j]++
+		}
+		if cells *= sizes[j]; cells > operators.MostCells*64 {
+			return fmt.Errorf("a table with its empty cells has more than %d: leave empty out, or take coarser variables", operators.MostCells*64)
+		}
+	}
+	if err := f.roomFor(cells); err != nil {
+		return err
+	}
+	next := 0
+	row := make([]uint32, len(in))
+	for cell := range cells {
+		if cell%rowsAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rest := cell
+		for j := len(in) - 1; j >= 0; j-- {
+			row[j] = uint32(rest % sizes[j])
+			rest /= sizes[j]
+		}
+		count := int64(0)
+		if next < m.Classes() {
+			same := true
+			for j := range row {
+				same = same && m.Code(next, j) == row[j]
+			}
+			if same {
+				count = m.Count(next)
+				next++
+			}
+		}
+		f.add(in, row, count, key)
+	}
+	return nil
+}
+
+// rowsAtOnce is after how many rows the context is looked at.
+const rowsAtOnce = 1 << 14
+
+// roomFor refuses more rows than fit in the memory that is allowed: their codes and counts, their order, and their text as it is written.
+func (f *tabulated) roomFor(more int) error {
+	rows := int64(len(f.values)) + int64(more)
+	each := 16.0
+	for _, v := range f.table.Variables {
+		length := 0
+		for _, c := range v.Categories {
+			length += len(c)
+		}
+		each += 10 + float64(length)/float64(max(1, len(v.Categories)))
+	}
+	switch needs := int64(each*float64(rows)) + f.table.Bytes(); {
+	case rows > math.MaxInt32:
+		return fmt.Errorf("the table has more than %d rows: leave margins or empty cells out, or take coarser variables", math.MaxInt32)
+	case f.limit > 0 && needs > f.limit:
+		return fmt.Errorf("a table of %d rows or more needs about %s of memory, the limit is %s: leave margins or empty cells out, take coarser variables, or allow more", rows, operators.Mebibytes(needs), operators.Mebibytes(f.limit))
+	}
+	return nil
+}
+
+// add adds the row of a cell, unless nothing would be published in it and empty cells are left out.
+func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
+	value := count
+	if p := f.bound.Config.Perturb; p != nil {
+		u := 0.0
+		if p.Random() {
+			u = perturb.Uniform(key, f.identity(in, row))
+		}
+		value = perturb.Draw(f.bound.kernel, count, u)
+	}
+	if value == 0 && !f.bound.Config.Empty {
+		return
+	}
+	j := 0
+	for v := range f.codes {
+		if j < len(in) && in[j] == v {
+			f.codes[v] = append(f.codes[v], int32(row[j]))
+			j++
+		} else {
+			f.codes[v] = append(f.codes[v], total)
+		}
+	}
+	f.values = append(f.values, value)
+}
+
+// identity is what the noise of a cell depends on: see appendIdentity.
+func (f *tabulated) identity(in []int, row []uint32) []byte {
+	var b []byte
+	for _, v := range f.order {
+		if j := slices.Index(in, v); j >= 0 {
+			b = operators.AppendIdentity(b, f.table.Variables[v].Name, f.text(v, int32(row[j])))
+		}
+	}
+	return b
+}
+
+func (f *tabulated) text(v int, code int32) string {
+	if categories := f.table.Variables[v].Categories; int(code) < len(categories) {
+		return categories[code]
+	}
+	return operators.MissingText
+}
+
+func (f *tabulated) summarise(kept *contingency.Table) {
+	f.summary = &Summary{Records: kept.Records(), Rows: int64(len(f.values)), Margins: f.bound.Config.Margins, Scheme: f.bound.kernel.Name(), Variables: []schemas.VariableSummary{}}
+	for v, variable := range f.table.Variables {
+		policy := cmp.Or(f.bound.Config.Missing, schemas.MissingCategory)
+		f.summary.Variables = append(f.summary.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: operators.MissingRecords(f.table, v),
+			Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes})
+	}
+}

@@ -1,0 +1,122 @@
+package tabulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/perturb"
+	"microrisk/operators"
+)
+
+// sort brings the rows into order, each total before its parts: the rows of margins, which are in order, are merged two and two.
+func (f *tabulated) sort(ctx context.Context) error {
+	now, next := make([]int32, len(f.values)), make([]int32, len(f.values))
+	for i := range now {
+		now[i] = int32(i)
+	}
+	for runs := append(f.runs, len(f.values)); len(runs) > 2; {
+		var merged []int
+		for r := 0; r+1 < len(runs); r += 2 {
+			merged = append(merged, runs[r])
+			if r+2 == len(runs) {
+				copy(next[runs[r]:], now[runs[r]:])
+				continue
+			}
+			if err := f.merge(ctx, next[runs[r]:runs[r+2]], now[runs[r]:runs[r+1]], now[runs[r+1]:runs[r+2]]); err != nil {
+				return err
+			}
+		}
+		runs = append(merged, len(f.values))
+		now, next = next, now
+	}
+	for v, codes := range f.codes {
+		sorted := make([]int32, len(now))
+		text := int64(0)
+		for i, o := range now {
+			sorted[i] = codes[o]
+			if c := int(codes[o]); c >= 0 && c < len(f.table.Variables[v].Categories) {
+				text += int64(len(f.table.Variables[v].Categories[c]))
+			} else {
+				text += int64(len(operators.TotalCode))
+			}
+		}
+		if text > math.MaxInt32 {
+			return fmt.Errorf("the column %s of the table has %d bytes of text, more than the %d that a column can have: leave margins out, or take coarser variables",
+				f.table.Variables[v].Name, text, math.MaxInt32)
+		}
+		f.codes[v] = sorted
+	}
+	values := make([]int64, len(now))
+	for i, o := range now {
+		values[i] = f.values[o]
+	}
+	f.values = values
+	return nil
+}
+
+// merge merges two lists of rows.
+func (f *tabulated) merge(ctx context.Context, to, a, b []int32) error {
+	for i := range to {
+		if i%rowsAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if len(b) == 0 || len(a) > 0 && !f.before(b[0], a[0]) {
+			to[i], a = a[0], a[1:]
+		} else {
+			to[i], b = b[0], b[1:]
+		}
+	}
+	return nil
+}
+
+// before tells whether a row comes before another.
+func (f *tabulated) before(a, b int32) bool {
+	for _, codes := range f.codes {
+		if codes[a] != codes[b] {
+			return codes[a] < codes[b]
+		}
+	}
+	return false
+}
+
+// Tables is a Tabled's: the variables as text, Total where one is left out, null where a value is missing; and the counts, named count
+// where they are true and value where they are perturbed.
+func (f *tabulated) Tables(mem memory.Allocator) arrow.Record {
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for v, variable := range f.table.Variables {
+		b := array.NewStringBuilder(mem)
+		for _, c := range f.codes[v] {
+			switch {
+			case c == total:
+				b.Append(operators.TotalCode)
+			case int(c) < len(variable.Categories):
+				b.Append(variable.Categories[c])
+			default:
+				b.AppendNull()
+			}
+		}
+		fields = append(fields, arrow.Field{Name: variable.Name, Type: arrow.BinaryTypes.String, Nullable: true})
+		columns = append(columns, b.NewArray())
+		b.Release()
+	}
+	name := "count"
+	if f.bound.kernel.Name() != perturb.None().Name() {
+		name = "value"
+	}
+	b := array.NewInt64Builder(mem)
+	b.AppendValues(f.values, nil)
+	fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
+	columns = append(columns, b.NewArray())
+	b.Release()
+	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(f.values)))
+	for _, c := range columns {
+		c.Release()
+	}
+	return r
+}

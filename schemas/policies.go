@@ -1,0 +1,96 @@
+package schemas
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CategoryOrDrop finds missing-value policies that an operator of equivalence classes does not know.
+func (c *Checker) CategoryOrDrop(path, name, own string, key *Key) {
+	takes := []string{"", MissingCategory, MissingDrop}
+	if own != "" {
+		if !slices.Contains(takes, own) && slices.Contains(MissingPolicies, own) {
+			c.Add(path+".missing", "%s takes missing values as a category or drops them, not %q; write missing: category or missing: drop", name, own)
+		}
+		return
+	}
+	if key == nil {
+		return
+	}
+	for _, k := range key.Variables {
+		if policy := policyOf(key, k); !slices.Contains(takes, policy) && slices.Contains(MissingPolicies, policy) {
+			c.Add(path, "the missing-value policy of %s is %s, which %s does not know; give %s a policy of its own, missing: category or missing: drop", k.Name, policy, name, name)
+			return
+		}
+	}
+}
+
+// policyOf is the missing-value policy that a key says for a variable, "" for none.
+func policyOf(key *Key, k KeyVariable) string {
+	if k.Missing != "" {
+		return k.Missing
+	}
+	return key.Missing
+}
+
+// KeyOf is the key that a measure of the spec counts: its own or the spec's, nil if there is none.
+func (s *Spec) KeyOf(m Measure) *Key {
+	if own := m.OwnKey(); own != nil {
+		return own
+	}
+	return s.Key
+}
+
+// Has tells whether a variable is in the key.
+func (k *Key) Has(name string) bool {
+	return k != nil && slices.ContainsFunc(k.Variables, func(v KeyVariable) bool { return v.Name == name })
+}
+
+// VariableNames are the names of variables, in order.
+func VariableNames(list []KeyVariable) []string {
+	var names []string
+	for _, k := range list {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// TableVariables checks the variables of tables, and those that tell the tables apart.
+func (c *Checker) TableVariables(path, name string, by, cells []KeyVariable) {
+	if len(cells) == 0 {
+		c.Add(path, "%s has no cells; list the variables of the tables: cells: [SEX, HEALTH]", name)
+	}
+	if n := len(by) + len(cells); n > MaxKeyVariables {
+		c.Add(path, "%s has %d variables in by and cells; at most %d can be counted", name, n, MaxKeyVariables)
+	}
+	apart := VariableNames(by)
+	c.Twice(path+".by", apart)
+	c.Twice(path+".cells", VariableNames(cells))
+	for i, k := range by {
+		if k.Missing != "" {
+			c.Add(fmt.Sprintf("%s.by[%d].missing", path, i), "a record without a value of %s is in no table; leave missing out", k.Name)
+		}
+	}
+	for i, k := range cells {
+		at := fmt.Sprintf("%s.cells[%d]", path, i)
+		switch {
+		case k.Name == "":
+			c.Add(at, "a variable of cells has no name")
+		case slices.Contains(apart, k.Name):
+			c.Add(at, "%s is in by and among cells; it is one of them", k.Name)
+		}
+		if k.Missing != "" {
+			c.Add(at+".missing", "the missing-value policy is one for all of cells; write missing: for %s itself", name)
+		}
+		if k.Levels != nil && len(k.Levels) == 0 {
+			c.Add(at+".levels", "levels of %s is empty; list its categories, or leave it out for those observed", k.Name)
+		}
+	}
+}
+
+// TwoPolicies checks a policy of an operator whose tables have a cell for every record.
+func (c *Checker) TwoPolicies(path, name, missing string) {
+	if missing != "" && missing != MissingCategory && missing != MissingDrop {
+		c.Add(path, "%s takes missing values as a category or drops them, not %q; write missing: category or missing: drop", name, missing)
+	}
+}
