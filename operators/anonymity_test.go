@@ -1,4 +1,4 @@
-package operators
+package operators_test
 
 import (
 	"fmt"
@@ -13,6 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/engine/bayes/risk"
+	"microrisk/operators"
+	"microrisk/operators/individual"
+	"microrisk/operators/kanonymity"
+	"microrisk/operators/ldiversity"
+	"microrisk/operators/operatortest"
 	"microrisk/schemas"
 )
 
@@ -68,8 +73,8 @@ func TestKAnonymityAgainstCounting(t *testing.T) {
 		policy := []string{"category", "drop", "wildcard"}[round%3]
 		k, combinations := 2+r.Int64N(3), r.IntN(4)
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		out, report, err := table(t, mem, lines(t, mem, 5, "A B C", joined(rows)...), Options{Workers: 1 + round%2}, KAnonymity{Key: key("A", "B", "C"), Shared: true,
-			Config: schemas.KAnonymity{K: k, Combinations: combinations, Missing: policy}})
+		out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 5, "A B C", joined(rows)...), operators.Options{Workers: 1 + round%2}, kanonymity.Operator{Key: operatortest.Key("A", "B", "C"),
+			Config: kanonymity.Config{K: k, Combinations: combinations, Missing: policy}})
 		require.NoError(t, err)
 		kept := rows
 		if policy == "drop" {
@@ -109,7 +114,7 @@ func TestKAnonymityAgainstCounting(t *testing.T) {
 			require.Equal(t, want, got, "%s k = %d: %v\n%s", policy, k, row, strings.Join(joined(rows), "\n"))
 			at++
 		}
-		s := report.Operators[0].Summary.(*schemas.KAnonymitySummary)
+		s := report.Operators[0].Summary.(*kanonymity.Summary)
 		assert.Equal(t, violations, s.Violations)
 		assert.EqualValues(t, len(kept), s.Records)
 		if combinations > 0 {
@@ -126,11 +131,11 @@ func TestLDiversityAgainstCounting(t *testing.T) {
 		rows := drawRows(r, 4+r.IntN(14), 4)
 		policy, missing := []string{"category", "drop"}[round%2], []string{"ignore", "category"}[round/2%2]
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		out, report, err := table(t, mem, lines(t, mem, 5, "A B S Z", joined(rows)...), Options{Workers: 1 + round%2}, LDiversity{Key: key("A", "B"), Shared: true,
-			Config: schemas.LDiversity{Missing: policy, Sensitive: []schemas.KeyVariable{{Name: "S", Missing: missing}, {Name: "Z"}}}})
+		out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 5, "A B S Z", joined(rows)...), operators.Options{Workers: 1 + round%2}, ldiversity.Operator{Key: operatortest.Key("A", "B"),
+			Config: ldiversity.Config{Missing: policy, Sensitive: []schemas.KeyVariable{{Name: "S", Missing: missing}, {Name: "Z"}}}})
 		require.NoError(t, err)
 		require.Equal(t, "A B S Z sample_frequency ldiversity_distinct_S ldiversity_entropy_S ldiversity_recursive_S ldiversity_distinct_Z ldiversity_entropy_Z ldiversity_recursive_Z", out[0])
-		s := report.Operators[0].Summary.(*schemas.LDiversitySummary)
+		s := report.Operators[0].Summary.(*ldiversity.Summary)
 		var below, gone int64
 		for i, row := range rows {
 			got := strings.Fields(out[1+i])[4:]
@@ -151,7 +156,7 @@ func TestLDiversityAgainstCounting(t *testing.T) {
 			}
 			require.Equal(t, fmt.Sprint(len(counts)), got[1])
 			if total > 0 {
-				require.InDelta(t, math.Exp(entropy), value(t, out[1+i], 6), 1e-12)
+				require.InDelta(t, math.Exp(entropy), operatortest.Value(t, out[1+i], 6), 1e-12)
 			} else {
 				require.Equal(t, "0", got[2])
 			}
@@ -176,8 +181,8 @@ func TestIndividualAgainstDefinition(t *testing.T) {
 		policy := []string{"category", "drop"}[round%2]
 		p := .1 + .8*r.Float64()
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		out, report, err := table(t, mem, lines(t, mem, 5, "A B H", joined(rows)...), Options{Workers: 1 + round%2}, Individual{Key: key("A", "B"), Shared: true,
-			Sampling: &schemas.Sampling{Fraction: p}, Config: schemas.Individual{Missing: policy, Household: "H"}})
+		out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 5, "A B H", joined(rows)...), operators.Options{Workers: 1 + round%2}, individual.Operator{Key: operatortest.Key("A", "B"),
+			Sampling: &schemas.Sampling{Fraction: p}, Config: individual.Config{Missing: policy, Household: "H"}})
 		require.NoError(t, err)
 		risks := make([]float64, len(rows))
 		in := make([]bool, len(rows))
@@ -198,18 +203,18 @@ func TestIndividualAgainstDefinition(t *testing.T) {
 				require.Equal(t, "_ _ _", strings.Join(strings.Fields(out[1+i])[3:], " "))
 				continue
 			}
-			require.InDelta(t, risks[i], value(t, out[1+i], 4), 1e-12)
+			require.InDelta(t, risks[i], operatortest.Value(t, out[1+i], 4), 1e-12)
 			none := 1.0
 			for j, other := range rows {
 				if in[j] && other[2] == row[2] && (row[2] != "_" || j == i) {
 					none *= 1 - risks[j]
 				}
 			}
-			require.InDelta(t, 1-none, value(t, out[1+i], 5), 1e-12)
+			require.InDelta(t, 1-none, operatortest.Value(t, out[1+i], 5), 1e-12)
 			sum += risks[i]
 			together += 1 - none
 		}
-		s := report.Operators[0].Summary.(*schemas.IndividualSummary)
+		s := report.Operators[0].Summary.(*individual.Summary)
 		assert.InDelta(t, sum, s.Reidentified, 1e-9)
 		assert.InDelta(t, together, s.Household.Reidentified, 1e-9)
 	}
@@ -217,18 +222,18 @@ func TestIndividualAgainstDefinition(t *testing.T) {
 
 func TestAnonymityRefuses(t *testing.T) {
 	mem := memory.DefaultAllocator
-	source := lines(t, mem, 5, "A B S", "x 1 2", "x 2 2")
-	for want, op := range map[string]Operator{
-		"k is 1":                     KAnonymity{Key: key("A"), Config: schemas.KAnonymity{K: 1}},
-		`no column "Z"`:              LDiversity{Key: key("A"), Config: schemas.LDiversity{Sensitive: []schemas.KeyVariable{{Name: "Z"}}}},
-		`names "A" twice`:            LDiversity{Key: key("A"), Config: schemas.LDiversity{Sensitive: []schemas.KeyVariable{{Name: "A"}}}},
-		"nothing is said to be":      LDiversity{Key: key("A")},
-		"the missing-value policy":   LDiversity{Key: key("A"), Config: schemas.LDiversity{Missing: "wildcard", Sensitive: []schemas.KeyVariable{{Name: "S"}}}},
-		"nothing is said of the":     Individual{Key: key("A")},
-		`there is no column "house"`: Individual{Key: key("A"), Sampling: &schemas.Sampling{Fraction: .5}, Config: schemas.Individual{Household: "house"}},
-		"a number":                   Individual{Key: key("A"), Sampling: &schemas.Sampling{Weight: "B"}},
+	source := operatortest.Lines(t, mem, 5, "A B S", "x 1 2", "x 2 2")
+	for want, op := range map[string]operators.Operator{
+		"k is 1":                     kanonymity.Operator{Key: operatortest.Key("A"), Config: kanonymity.Config{K: 1}},
+		`no column "Z"`:              ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Sensitive: []schemas.KeyVariable{{Name: "Z"}}}},
+		`names "A" twice`:            ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Sensitive: []schemas.KeyVariable{{Name: "A"}}}},
+		"nothing is said to be":      ldiversity.Operator{Key: operatortest.Key("A")},
+		"the missing-value policy":   ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Missing: "wildcard", Sensitive: []schemas.KeyVariable{{Name: "S"}}}},
+		"nothing is said of the":     individual.Operator{Key: operatortest.Key("A")},
+		`there is no column "house"`: individual.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: .5}, Config: individual.Config{Household: "house"}},
+		"a number":                   individual.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Weight: "B"}},
 	} {
-		_, err := NewChain(source.Schema(), op)
+		_, err := operators.NewChain(source.Schema(), op)
 		assert.ErrorContains(t, err, want)
 	}
 }

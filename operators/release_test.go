@@ -1,13 +1,16 @@
-package operators
+package operators_test
 
 import (
 	"fmt"
+	"microrisk/operators"
+	"microrisk/operators/operatortest"
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
-
-	"microrisk/schemas"
 )
 
 // A poisoner writes over what is released, so that a use after the release shows.
@@ -37,17 +40,17 @@ func TestNothingIsUsedAfterItsRelease(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("%d %d %d", i%97, i%7, i*i%1009))
 	}
 	no := false
-	ops := []Operator{
-		Recode{Config: schemas.Recode{Name: "A5", From: "A", Width: 5, Keep: &no}},
-		Recode{Config: schemas.Recode{Name: "C", Top: new(float64), Replace: true}},
-		Select{schemas.Select{Rows: []schemas.Condition{{Column: "B", Values: []string{"1", "2", "3"}}}, KeepRows: true}},
-		Suda{Key: key("A5", "B", "C"), Shared: true, Config: schemas.Suda{Contributions: true, MSUs: true}},
+	ops := []operators.Operator{
+		recode.Operator{Config: recode.Column{Name: "A5", From: "A", Width: 5, Keep: &no}},
+		recode.Operator{Config: recode.Column{Name: "C", Top: new(float64), Replace: true}},
+		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "B", Values: []string{"1", "2", "3"}}}, KeepRows: true}},
+		suda.Operator{Key: operatortest.Key("A5", "B", "C"), Config: suda.Config{Contributions: true, MSUs: true}},
 	}
-	source := lines(t, memory.DefaultAllocator, 3000, "A B C", rows...)
-	want, _, err := table(t, memory.DefaultAllocator, source, Options{Workers: 1}, ops...)
+	source := operatortest.Lines(t, memory.DefaultAllocator, 3000, "A B C", rows...)
+	want, _, err := operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{Workers: 1}, ops...)
 	require.NoError(t, err)
 	for workers := 1; workers <= 3; workers++ {
-		got, _, err := table(t, poisoner{memory.DefaultAllocator}, source, Options{Workers: workers, Batch: 700}, ops...)
+		got, _, err := operatortest.Table(t, poisoner{memory.DefaultAllocator}, source, operators.Options{Workers: workers, Batch: 700}, ops...)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}

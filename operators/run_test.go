@@ -1,4 +1,4 @@
-package operators
+package operators_test
 
 import (
 	"context"
@@ -6,16 +6,25 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"microrisk/operators"
+	"microrisk/operators/frequency"
+	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/operatortest"
+	"microrisk/operators/recode"
+	"microrisk/operators/sap"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -29,12 +38,12 @@ func TestSameValueForAnyOrder(t *testing.T) {
 		for i := range rows {
 			rows[i] = fmt.Sprintf("r%d %d %d %s", i, rapid.IntRange(8, 11).Draw(rt, "a"), rapid.IntRange(0, 2).Draw(rt, "b"), rapid.SampledFrom([]string{"x", "y", "_", "NA"}).Draw(rt, "c"))
 		}
-		k := key("a", "b", "c")
+		k := operatortest.Key("a", "b", "c")
 		k.MissingCodes = []string{"NA"}
 		k.Missing = rapid.SampledFrom([]string{"category", "wildcard", "ignore", "drop"}).Draw(rt, "missing")
-		suda := Suda{Key: k, Shared: true, Config: schemas.Suda{Contributions: true, MSUs: true}, Sampling: &schemas.Sampling{Fraction: 0.1}}
+		suda := suda.Operator{Key: k, Config: suda.Config{Contributions: true, MSUs: true}, Sampling: &schemas.Sampling{Fraction: 0.1}}
 		run := func(rows []string, batch, workers int) []string {
-			out, _, err := table(t, memory.DefaultAllocator, lines(t, memory.DefaultAllocator, batch, "id a b c", rows...), Options{Workers: workers, Batch: rapid.IntRange(0, 4).Draw(rt, "batch")}, suda)
+			out, _, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, batch, "id a b c", rows...), operators.Options{Workers: workers, Batch: rapid.IntRange(0, 4).Draw(rt, "batch")}, suda)
 			require.NoError(t, err)
 			slices.Sort(out[1:])
 			return out
@@ -45,27 +54,12 @@ func TestSameValueForAnyOrder(t *testing.T) {
 	})
 }
 
-func typed(t *testing.T, mem memory.Allocator, fields []arrow.Field, json string) *Records {
-	t.Helper()
-	schema := arrow.NewSchema(fields, nil)
-	r, _, err := array.RecordFromJSON(mem, schema, strings.NewReader(json))
-	require.NoError(t, err)
-	defer r.Release()
-	reader, err := array.NewRecordReader(schema, []arrow.Record{r})
-	require.NoError(t, err)
-	defer reader.Release()
-	s, err := NewRecords(reader)
-	require.NoError(t, err)
-	t.Cleanup(s.Release)
-	return s
-}
-
 func TestTableAsSource(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	fields := []arrow.Field{{Name: "A", Type: arrow.PrimitiveTypes.Int16, Nullable: true}, {Name: "B", Type: arrow.FixedWidthTypes.Boolean}, {Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}
-	source := typed(t, mem, fields, `[{"A":1,"B":true,"n":1},{"A":1,"B":false,"n":5000000000},{"A":null,"B":true,"n":2},{"A":2,"B":true,"n":0}]`)
-	out, report, err := table(t, mem, source, Options{Count: "n"}, Suda{Key: key("A", "B"), Shared: true})
+	source := operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":1},{"A":1,"B":false,"n":5000000000},{"A":null,"B":true,"n":2},{"A":2,"B":true,"n":0}]`)
+	out, report, err := operatortest.Table(t, mem, source, operators.Options{Count: "n"}, suda.Operator{Key: operatortest.Key("A", "B")})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"1 true 1 1 0 1 _ 1 2",
@@ -73,10 +67,10 @@ func TestTableAsSource(t *testing.T) {
 		"_ true 2 2 0 0 _ 0 _",
 		"2 true 0 _ _ _ _ _ _",
 	}, out[1:])
-	require.Equal(t, int64(5000000003), report.Operators[0].Summary.(*schemas.SudaSummary).Records)
-	_, _, err = table(t, mem, typed(t, mem, fields, `[{"A":1,"B":true,"n":3},{"A":1,"B":true,"n":-1}]`), Options{Count: "n"}, Suda{Key: key("A"), Shared: true})
+	require.Equal(t, int64(5000000003), report.Operators[0].Summary.(*suda.Summary).Records)
+	_, _, err = operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":3},{"A":1,"B":true,"n":-1}]`), operators.Options{Count: "n"}, suda.Operator{Key: operatortest.Key("A")})
 	require.ErrorContains(t, err, `record batch 0: row 1: the count "n" is -1`)
-	_, _, err = table(t, mem, typed(t, mem, fields, `[{"A":1,"B":true,"n":null}]`), Options{Count: "n"}, Suda{Key: key("A"), Shared: true})
+	_, _, err = operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":null}]`), operators.Options{Count: "n"}, suda.Operator{Key: operatortest.Key("A")})
 	require.ErrorContains(t, err, `row 0: the count "n" is null`)
 }
 
@@ -85,12 +79,12 @@ func TestSampling(t *testing.T) {
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	fields := []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}, {Name: "w", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
 	rows := `[{"A":"x","w":2.5},{"A":"y","w":2.5},{"A":"y","w":5}]`
-	dis := func(s *schemas.Sampling, rows string) (*float64, *Report, error) {
-		_, report, err := table(t, mem, typed(t, mem, fields, rows), Options{}, Suda{Key: key("A"), Shared: true, Sampling: s})
+	dis := func(s *schemas.Sampling, rows string) (*float64, *operators.Report, error) {
+		_, report, err := operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, rows), operators.Options{}, suda.Operator{Key: operatortest.Key("A"), Sampling: s})
 		if err != nil {
 			return nil, nil, err
 		}
-		return report.Operators[0].Summary.(*schemas.SudaSummary).DIS, report, nil
+		return report.Operators[0].Summary.(*suda.Summary).DIS, report, nil
 	}
 	want := 0.3 / (0.3 + 2*0.7)
 	for _, s := range []*schemas.Sampling{{Fraction: 0.3}, {PopulationSize: 10}, {Weight: "w"}} {
@@ -125,8 +119,8 @@ func TestSampleOfSelection(t *testing.T) {
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	fields := []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "w", Type: arrow.PrimitiveTypes.Float64}}
 	rows := `[{"A":"x","w":4},{"A":"y","w":3},{"A":"y","w":5},{"A":null,"w":100},{"A":"z","w":1000}]`
-	choose := Select{Config: schemas.Select{Rows: []schemas.Condition{{Column: "w", Max: new("999")}}}}
-	dropping := key("A")
+	choose := selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "w", Max: new("999")}}}}
+	dropping := operatortest.Key("A")
 	dropping.Missing = schemas.MissingDrop
 	for _, c := range []struct {
 		sampling             *schemas.Sampling
@@ -136,8 +130,8 @@ func TestSampleOfSelection(t *testing.T) {
 		{&schemas.Sampling{PopulationSize: 30}, 0.1, 30},
 		{&schemas.Sampling{Weight: "w"}, 0.25, 12},
 	} {
-		_, report, err := table(t, mem, typed(t, mem, fields, rows), Options{}, choose, Suda{Key: dropping, Shared: true, Sampling: c.sampling},
-			MC3{Key: dropping, Sampling: c.sampling}, Individual{Key: dropping, Sampling: c.sampling})
+		_, report, err := operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, rows), operators.Options{}, choose, suda.Operator{Key: dropping, Sampling: c.sampling},
+			mc3.Operator{Key: dropping, Sampling: c.sampling}, individual.Operator{Key: dropping, Sampling: c.sampling})
 		require.NoError(t, err)
 		for _, o := range report.Operators {
 			m := o.Summary.(schemas.Measured)
@@ -152,17 +146,17 @@ func TestSampleOfSelection(t *testing.T) {
 func TestLevels(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	source := lines(t, mem, 2, "A B", "own 1", "rent 1", "_ 2")
-	k := key("A", "B")
+	source := operatortest.Lines(t, mem, 2, "A B", "own 1", "rent 1", "_ 2")
+	k := operatortest.Key("A", "B")
 	k.Variables[0].Levels = []string{"own", "rent", "other"}
-	_, report, err := table(t, mem, source, Options{AllowEmpty: true}, Suda{Key: k, Shared: true})
+	_, report, err := operatortest.Table(t, mem, source, operators.Options{AllowEmpty: true}, suda.Operator{Key: k})
 	require.NoError(t, err)
-	require.Equal(t, int64(3), report.Operators[0].Summary.(*schemas.SudaSummary).KeySummary.Variables[0].Categories)
+	require.Equal(t, int64(3), report.Operators[0].Summary.(*suda.Summary).KeySummary.Variables[0].Categories)
 	k.Variables[0].Levels = []string{"own", "other"}
-	_, _, err = table(t, mem, source, Options{}, Suda{Key: k, Shared: true})
+	_, _, err = operatortest.Table(t, mem, source, operators.Options{}, suda.Operator{Key: k})
 	require.ErrorContains(t, err, `key variable "A" has the value "rent", which is not among its levels`)
 	rent := []string{"own"}
-	_, _, err = table(t, mem, source, Options{AllowEmpty: true}, Select{schemas.Select{Rows: []schemas.Condition{{Column: "A", Values: rent}}}}, Suda{Key: k, Shared: true})
+	_, _, err = operatortest.Table(t, mem, source, operators.Options{AllowEmpty: true}, selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "A", Values: rent}}}}, suda.Operator{Key: k})
 	require.NoError(t, err, "rent is in no row that was counted")
 }
 
@@ -171,14 +165,14 @@ func TestMemoryLimitAndCancellation(t *testing.T) {
 	for i := range 20000 {
 		rows = append(rows, fmt.Sprint(i, " ", i%7))
 	}
-	source := lines(t, memory.DefaultAllocator, 1000, "A B", rows...)
-	_, _, err := table(t, memory.DefaultAllocator, source, Options{Memory: 1000}, Suda{Key: key("A", "B"), Shared: true})
+	source := operatortest.Lines(t, memory.DefaultAllocator, 1000, "A B", rows...)
+	_, _, err := operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{Memory: 1000}, suda.Operator{Key: operatortest.Key("A", "B")})
 	require.ErrorContains(t, err, "the search of 20000 key combinations needs about 2000 KiB of memory, the limit is 1 KiB")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	chain, err := NewChain(source.Schema(), Suda{Key: key("A", "B"), Shared: true})
+	chain, err := operators.NewChain(source.Schema(), suda.Operator{Key: operatortest.Key("A", "B")})
 	require.NoError(t, err)
-	_, err = chain.Run(ctx, source, nil, Options{})
+	_, err = chain.Run(ctx, source, nil, operators.Options{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -189,26 +183,26 @@ func TestSelect(t *testing.T) {
 		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 		{Name: "d", Type: arrow.FixedWidthTypes.Date32, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
 	}
-	source := typed(t, mem, fields, `[
+	source := operatortest.Typed(t, mem, fields, `[
 		{"n":1,"x":0.5,"d":"2024-01-31","s":"9"},
 		{"n":"9007199254740993","x":1e300,"d":"2023-12-31","s":"16"},
 		{"n":null,"x":null,"d":null,"s":null},
 		{"n":-5,"x":-1,"d":"2024-12-31","s":"NA"}]`)
 	p := func(s string) *string { return &s }
 	for _, c := range []struct {
-		condition schemas.Condition
+		condition selection.Condition
 		want      string
 	}{
-		{schemas.Condition{Column: "n", Min: p("9007199254740993")}, "9007199254740993"},
-		{schemas.Condition{Column: "n", Min: p("9007199254740994")}, ""},
-		{schemas.Condition{Column: "n", Min: p("-5"), Max: p("1.5")}, "1 -5"},
-		{schemas.Condition{Column: "n", Values: []string{"1", "2"}}, "1"},
-		{schemas.Condition{Column: "x", Min: p("0.5"), Max: p("1e300")}, "1 9007199254740993"},
-		{schemas.Condition{Column: "d", Min: p("2024-01-31"), Max: p("2024")}, "1 -5"},
-		{schemas.Condition{Column: "d", Values: []string{"2023-12-31"}}, "9007199254740993"},
-		{schemas.Condition{Column: "s", Min: p("10")}, "9007199254740993"},
+		{selection.Condition{Column: "n", Min: p("9007199254740993")}, "9007199254740993"},
+		{selection.Condition{Column: "n", Min: p("9007199254740994")}, ""},
+		{selection.Condition{Column: "n", Min: p("-5"), Max: p("1.5")}, "1 -5"},
+		{selection.Condition{Column: "n", Values: []string{"1", "2"}}, "1"},
+		{selection.Condition{Column: "x", Min: p("0.5"), Max: p("1e300")}, "1 9007199254740993"},
+		{selection.Condition{Column: "d", Min: p("2024-01-31"), Max: p("2024")}, "1 -5"},
+		{selection.Condition{Column: "d", Values: []string{"2023-12-31"}}, "9007199254740993"},
+		{selection.Condition{Column: "s", Min: p("10")}, "9007199254740993"},
 	} {
-		out, _, err := table(t, mem, source, Options{AllowEmpty: true}, Select{schemas.Select{Rows: []schemas.Condition{c.condition}}}, Select{schemas.Select{Columns: []string{"n"}}})
+		out, _, err := operatortest.Table(t, mem, source, operators.Options{AllowEmpty: true}, selection.Operator{Config: selection.Config{Rows: []selection.Condition{c.condition}}}, selection.Operator{Config: selection.Config{Columns: []string{"n"}}})
 		require.NoError(t, err)
 		require.Equal(t, c.want, strings.Join(out[1:], " "), c.condition)
 	}
@@ -219,57 +213,57 @@ func TestValuesThatNoRowHas(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	fields := []arrow.Field{{Name: "sex", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "job", Type: arrow.BinaryTypes.String}}
-	source := typed(t, mem, fields, `[{"sex":1,"x":0.5,"job":"baker"},{"sex":2,"x":1,"job":"cook"},{"sex":2,"x":2,"job":"clerk"}]`)
-	choose := func(c schemas.Condition) Operator {
-		return Select{Config: schemas.Select{Rows: []schemas.Condition{c}}}
+	source := operatortest.Typed(t, mem, fields, `[{"sex":1,"x":0.5,"job":"baker"},{"sex":2,"x":1,"job":"cook"},{"sex":2,"x":2,"job":"clerk"}]`)
+	choose := func(c selection.Condition) operators.Operator {
+		return selection.Operator{Config: selection.Config{Rows: []selection.Condition{c}}}
 	}
-	levels := func(list ...string) Operator {
-		return Frequency{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "job", Levels: list}}}, Shared: true}
+	levels := func(list ...string) operators.Operator {
+		return frequency.Operator{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "job", Levels: list}}}}
 	}
-	mapped := Recode{Config: schemas.Recode{Name: "job", Map: map[string]string{"bakker": "food"}, Replace: true}}
-	impossible := SAP{Config: schemas.SAP{Cells: []schemas.KeyVariable{{Name: "job"}, {Name: "sex"}}, Known: []int64{1}, Impossible: []map[string]string{{"job": "cook", "sex": "3"}}}}
-	for want, list := range map[string][]Operator{
-		`select sex: no row has the value "male"; the nearest values are "1" and "2"; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)`: {choose(schemas.Condition{Column: "sex", Values: []string{"1", "male"}})},
-		`select x: no row has the value "1.0"`:                               {choose(schemas.Condition{Column: "x", Values: []string{"1.0"}})},
-		`select: none of the 3 rows is chosen`:                               {choose(schemas.Condition{Column: "x", Min: new("3")})},
-		`select: none of the 3 rows is chosen, so`:                           {choose(schemas.Condition{Column: "sex", Values: []string{"1"}}), choose(schemas.Condition{Column: "job", Values: []string{"cook"}})},
+	mapped := recode.Operator{Config: recode.Column{Name: "job", Map: map[string]string{"bakker": "food"}, Replace: true}}
+	impossible := sap.Operator{Config: sap.Config{Cells: []schemas.KeyVariable{{Name: "job"}, {Name: "sex"}}, Known: []int64{1}, Impossible: []map[string]string{{"job": "cook", "sex": "3"}}}}
+	for want, list := range map[string][]operators.Operator{
+		`select sex: no row has the value "male"; the nearest values are "1" and "2"; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)`: {choose(selection.Condition{Column: "sex", Values: []string{"1", "male"}})},
+		`select x: no row has the value "1.0"`:                               {choose(selection.Condition{Column: "x", Values: []string{"1.0"}})},
+		`select: none of the 3 rows is chosen`:                               {choose(selection.Condition{Column: "x", Min: new("3")})},
+		`select: none of the 3 rows is chosen, so`:                           {choose(selection.Condition{Column: "sex", Values: []string{"1"}}), choose(selection.Condition{Column: "job", Values: []string{"cook"}})},
 		`recode job: no row has the value "bakker"`:                          {mapped},
 		`the levels of job: no record that is counted has the value "clerc"`: {levels("baker", "clerc", "clerk", "cook")},
 		`the impossible combination [job=cook, sex=3] has "3", which is no category of sex; the nearest are "1" and "2"`: {impossible},
 	} {
-		_, _, err := table(t, mem, source, Options{}, append(list, Frequency{Key: key("sex"), Config: schemas.FrequencyOperator{Prefix: "last", Key: new(key("sex"))}})...)
+		_, _, err := operatortest.Table(t, mem, source, operators.Options{}, append(list, frequency.Operator{Key: operatortest.Key("sex"), Config: frequency.Config{Prefix: "last", Key: new(operatortest.Key("sex"))}})...)
 		require.ErrorContains(t, err, want)
-		var unfound *UnfoundError
+		var unfound *operators.UnfoundError
 		if !strings.Contains(want, "impossible") {
 			require.ErrorAs(t, err, &unfound)
 		}
 		if strings.Contains(want, "impossible") {
 			continue
 		}
-		_, _, err = table(t, mem, source, Options{AllowEmpty: true}, list...)
+		_, _, err = operatortest.Table(t, mem, source, operators.Options{AllowEmpty: true}, list...)
 		require.NoError(t, err, want)
 	}
 }
 
 // failing is a sink that fails when it is asked to write.
 type failing struct {
-	Emit
+	operators.Emit
 	aborted bool
 }
 
 func (f *failing) Abort() { f.aborted = true }
 
 func TestSinkIsAbortedOnError(t *testing.T) {
-	source := lines(t, memory.DefaultAllocator, 1, "A", "x", "y")
-	chain, err := NewChain(source.Schema(), Suda{Key: key("A"), Shared: true})
+	source := operatortest.Lines(t, memory.DefaultAllocator, 1, "A", "x", "y")
+	chain, err := operators.NewChain(source.Schema(), suda.Operator{Key: operatortest.Key("A")})
 	require.NoError(t, err)
 	broken := errors.New("disk full")
-	sink := &failing{Emit: Emit{To: func(int, arrow.Record) error { return broken }}}
-	_, err = chain.Run(context.Background(), source, sink, Options{})
+	sink := &failing{Emit: operators.Emit{To: func(int, arrow.Record) error { return broken }}}
+	_, err = chain.Run(context.Background(), source, sink, operators.Options{})
 	require.ErrorIs(t, err, broken)
 	require.True(t, sink.aborted)
-	sink = &failing{Emit: Emit{To: func(int, arrow.Record) error { panic("bug") }}}
-	_, err = chain.Run(context.Background(), source, sink, Options{})
+	sink = &failing{Emit: operators.Emit{To: func(int, arrow.Record) error { panic("bug") }}}
+	_, err = chain.Run(context.Background(), source, sink, operators.Options{})
 	require.ErrorContains(t, err, "internal error: bug")
 }
 
@@ -284,14 +278,14 @@ func TestBandsOfFloatingPoint(t *testing.T) {
 			if i < 0 {
 				rows[len(rows)-1] = fmt.Sprintf(`{"x":-%d.%d}`, -i/10, -i%10)
 			}
-			name := func(i int) string { return numeral(float64(i) / 10) }
+			name := func(i int) string { return strconv.FormatFloat(float64(i)/10, 'f', -1, 64) }
 			want = append(want, "["+name(i)+","+name(i+1)+")")
 		}
-		source := typed(t, mem, []arrow.Field{{Name: "x", Type: typ}}, "["+strings.Join(rows, ",")+"]")
-		out, _, err := table(t, mem, source, Options{}, Recode{Config: schemas.Recode{Name: "b", From: "x", Width: 0.1}}, Select{Config: schemas.Select{Columns: []string{"b"}}})
+		source := operatortest.Typed(t, mem, []arrow.Field{{Name: "x", Type: typ}}, "["+strings.Join(rows, ",")+"]")
+		out, _, err := operatortest.Table(t, mem, source, operators.Options{}, recode.Operator{Config: recode.Column{Name: "b", From: "x", Width: 0.1}}, selection.Operator{Config: selection.Config{Columns: []string{"b"}}})
 		require.NoError(t, err)
 		require.Equal(t, want, out[1:], typ)
-		out, _, err = table(t, mem, source, Options{}, Select{Config: schemas.Select{Rows: []schemas.Condition{{Column: "x", Min: new("0.3"), Max: new("0.7")}}}})
+		out, _, err = operatortest.Table(t, mem, source, operators.Options{}, selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "x", Min: new("0.3"), Max: new("0.7")}}}})
 		require.NoError(t, err)
 		require.Len(t, out, 6, "0.3 to 0.7 of %s", typ)
 	}
@@ -301,10 +295,10 @@ func TestBandsOfFloatingPoint(t *testing.T) {
 func TestBandsOfText(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	age := Recode{Config: schemas.Recode{Name: "A", Width: 5, Replace: true}}
-	_, report, err := table(t, mem, lines(t, mem, 2, "A", "17", "85+", "85+", "NA", "_", "20"), Options{}, age, Frequency{Key: key("A"), Shared: true})
+	age := recode.Operator{Config: recode.Column{Name: "A", Width: 5, Replace: true}}
+	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 2, "A", "17", "85+", "85+", "NA", "_", "20"), operators.Options{}, age, frequency.Operator{Key: operatortest.Key("A")})
 	require.NoError(t, err)
 	require.Equal(t, []string{`recode A: 3 rows have values of "A" that are no numbers (such as "85+", "NA"): they stay as they are, beside the bands; say what they mean by missing_codes, or by a map`}, report.Warnings)
-	_, _, err = table(t, mem, lines(t, mem, 2, "A", "young", "old"), Options{}, age, Frequency{Key: key("A"), Shared: true})
+	_, _, err = operatortest.Table(t, mem, operatortest.Lines(t, mem, 2, "A", "young", "old"), operators.Options{}, age, frequency.Operator{Key: operatortest.Key("A")})
 	require.ErrorContains(t, err, `recode A: no row has a number in the column of text "A" (its values are such as "old", "young")`)
 }

@@ -66,7 +66,7 @@ func SampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (SampleSiz
 			return z, err
 		}
 		if total < n {
-			return z, fmt.Errorf("the weights %q add up to %g, less than the %d Records: sampling weights say how many people a record stands for", s.Weight, total, z.Records)
+			return z, fmt.Errorf("the weights %q add up to %g, less than the %d records: sampling weights say how many people a record stands for", s.Weight, total, z.Records)
 		}
 		z.Fraction, z.Population = n/total, total
 	case s.PopulationSize != 0:

@@ -1,6 +1,9 @@
 package operators
 
 import (
+	"math/rand/v2"
+	"sort"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -29,4 +32,24 @@ func TestIntervalsAsText(t *testing.T) {
 	for i, c := range cases {
 		require.Equal(t, c.want, Text(a, i))
 	}
+}
+
+func TestCategoriesInTheOrderOfValues(t *testing.T) {
+	for _, c := range []struct {
+		typ  arrow.DataType
+		want string
+	}{
+		{arrow.PrimitiveTypes.Int32, "-10 -9 0 9 10 100"},
+		{arrow.BinaryTypes.String, "-10 -9 0 10 100 9"},
+		{&arrow.Decimal128Type{Precision: 9, Scale: 0}, "-10 -9 0 9 10 100"},
+	} {
+		texts := strings.Fields(c.want)
+		compare := compareText(c.typ)
+		rand.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+		sort.Slice(texts, func(i, j int) bool { return compare(texts[i], texts[j]) < 0 })
+		require.Equal(t, c.want, strings.Join(texts, " "), c.typ)
+	}
+	require.Negative(t, CompareDecimals("-1.50", "-1.25"))
+	require.Negative(t, CompareDecimals("1.05", "1.5"))
+	require.Zero(t, CompareDecimals("1.50", "1.5"))
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/individual"
 	"microrisk/schemas"
 )
 
-func individual(t *testing.T, path, weight string, i individual.Config, keys ...string) *individual.Summary {
+func individualOf(t *testing.T, path, weight string, i individual.Config, keys ...string) *individual.Summary {
 	t.Helper()
 	key := &schemas.Key{}
 	for _, k := range keys {
@@ -26,7 +27,7 @@ func individual(t *testing.T, path, weight string, i individual.Config, keys ...
 func TestIndividualWorkedExample(t *testing.T) {
 	for _, estimator := range individual.Estimators {
 		inFolder(t, map[string]string{"d.csv": "K,W\na,60\nb,40\nb,44.5\nc,17\nd,541\ne,8\nf,5\na,50\n"})
-		individual(t, "d.csv", "W", individual.Config{Estimator: estimator}, "K")
+		individualOf(t, "d.csv", "W", individual.Config{Estimator: estimator}, "K")
 		rows := table(t, "out.csv")
 		for i, want := range []string{".01714426", ".02204233", ".02204233", ".17707583", ".01165448", ".29706308", ".40235948", ".01714426"} {
 			assert.Contains(t, rows[1+i][3][1:], want[:7], "%s, record %d", estimator, i)
@@ -43,10 +44,10 @@ func TestIndividualTestdata(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	inFolder(t, map[string]string{"d.csv": string(text)})
-	s := individual(t, "d.csv", "sampling_weight", individual.Config{Estimator: "approximate", Household: "ori_hid"}, "urbrur", "roof", "walls", "water", "sex")
+	s := individualOf(t, "d.csv", "sampling_weight", individual.Config{Estimator: "approximate", Household: "ori_hid"}, "urbrur", "roof", "walls", "water", "sex")
 	assert.InDelta(t, 1.5272044885, s.Reidentified, 1e-9)
 	assert.InDelta(t, 7.1770285713, s.Household.Reidentified, 1e-9)
-	exact := individual(t, "d.csv", "sampling_weight", individual.Config{Household: "ori_hid"}, "urbrur", "roof", "walls", "water", "sex")
+	exact := individualOf(t, "d.csv", "sampling_weight", individual.Config{Household: "ori_hid"}, "urbrur", "roof", "walls", "water", "sex")
 	assert.Less(t, exact.Reidentified, s.Reidentified, "the closed formula says a little too much for f > 2")
 	assert.InDelta(t, s.Reidentified, exact.Reidentified, .001)
 }

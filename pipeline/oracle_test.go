@@ -548,13 +548,13 @@ func checkOracle(t *rapid.T, dir string) {
 			types[v.name] = "int64"
 		}
 	}
-	suda := suda.Config{Score: o.score, MaxSize: o.maxSize, Contributions: true, MSUs: true}
+	scored := suda.Config{Score: o.score, MaxSize: o.maxSize, Contributions: true, MSUs: true}
 	if o.threshold > 1 {
-		suda.Threshold = int64(o.threshold)
+		scored.Threshold = int64(o.threshold)
 	}
 	spec := &schemas.Spec{
 		Source: schemas.Source{Path: []string{input}, Types: types}, Sampling: sampling, Key: key,
-		Operators: []schemas.Operator{{Config: &suda}},
+		Operators: []schemas.Operator{{Config: &scored}},
 		Sink:      schemas.Sink{Path: output},
 	}
 	options := pipeline.Options{Workers: rapid.IntRange(0, 3).Draw(t, "workers"), Batch: rapid.IntRange(0, 9).Draw(t, "batch")}
@@ -572,7 +572,7 @@ func checkOracle(t *rapid.T, dir string) {
 	}
 
 	columns := append([]string{"nr"}, names...)
-	for _, c := range suda.Columns(true, names) {
+	for _, c := range scored.Columns(true, names) {
 		columns = append(columns, c.Name)
 	}
 	if !slices.Equal(got, columns) {
@@ -672,8 +672,8 @@ func compareSummary(t *rapid.T, fail func(int, string, ...any), m *microdata, o 
 	k := len(m.variables)
 	text, err := json.Marshal(s.Operators["suda"])
 	require.NoError(t, err)
-	var suda suda.Summary
-	require.NoError(t, json.Unmarshal(text, &suda))
+	var scored suda.Summary
+	require.NoError(t, json.Unmarshal(text, &scored))
 	check := func(what string, got, want float64) {
 		if !near(got, want) {
 			fail(-1, "%s is %v, want %v", what, got, want)
@@ -683,28 +683,28 @@ func compareSummary(t *rapid.T, fail func(int, string, ...any), m *microdata, o 
 	check("classes", float64(s.Key.Classes), float64(want.classes))
 	check("sample uniques", float64(s.Key.SampleUniques), float64(want.uniques))
 	check("doubles", s.Key.Doubles, want.doubles)
-	check("records", float64(suda.Records), float64(want.counted))
-	check("file score", suda.FileScore, want.fileScore)
-	check("file IS", suda.FileIS, want.fileIS)
+	check("records", float64(scored.Records), float64(want.counted))
+	check("file score", scored.FileScore, want.fileScore)
+	check("file IS", scored.FileIS, want.fileIS)
 	if o.threshold == 1 {
-		check("special uniques", float64(suda.SpecialUniques), float64(want.special))
+		check("special uniques", float64(scored.SpecialUniques), float64(want.special))
 	}
-	if (suda.DIS == nil) != (want.dis == nil) && want.counted > 0 { // of no records there is no sampling fraction
-		fail(-1, "dis is %v, want %v", suda.DIS, want.dis)
+	if (scored.DIS == nil) != (want.dis == nil) && want.counted > 0 { // of no records there is no sampling fraction
+		fail(-1, "dis is %v, want %v", scored.DIS, want.dis)
 	}
-	if suda.DIS != nil && want.dis != nil {
-		check("dis", *suda.DIS, *want.dis)
+	if scored.DIS != nil && want.dis != nil {
+		check("dis", *scored.DIS, *want.dis)
 	}
 	var total int64
 	for size, n := range want.bySize {
 		total += n
-		if size > 0 && size <= len(suda.MSUsBySize) {
-			check(fmt.Sprint("MSUs of size ", size), float64(suda.MSUsBySize[size-1]), float64(n))
-		} else if size > len(suda.MSUsBySize) && n > 0 {
+		if size > 0 && size <= len(scored.MSUsBySize) {
+			check(fmt.Sprint("MSUs of size ", size), float64(scored.MSUsBySize[size-1]), float64(n))
+		} else if size > len(scored.MSUsBySize) && n > 0 {
 			fail(-1, "no MSUs of size %d, want %d", size, n)
 		}
 	}
-	check("MSUs", float64(suda.MSUs), float64(total))
+	check("MSUs", float64(scored.MSUs), float64(total))
 	for v, variable := range s.Key.Variables {
 		check("categories of "+variable.Name, float64(variable.Categories), float64(want.observed[v]))
 		check("missing of "+variable.Name, float64(variable.Missing), float64(want.missing[v]))
@@ -718,8 +718,8 @@ func compareSummary(t *rapid.T, fail func(int, string, ...any), m *microdata, o 
 		}
 		return 100 * part / whole
 	}
-	require.Len(t, suda.Variables, k)
-	for v, blame := range suda.Variables {
+	require.Len(t, scored.Variables, k)
+	for v, blame := range scored.Variables {
 		check("score of "+blame.Name, blame.Score, want.variables[v])
 		check("share of "+blame.Name, blame.Share, percent(want.variables[v], want.fileScore))
 	}
@@ -743,10 +743,10 @@ func compareSummary(t *rapid.T, fail func(int, string, ...any), m *microdata, o 
 			return values[a] < values[b]
 		})
 		for _, x := range values {
-			if at >= len(suda.Categories) {
+			if at >= len(scored.Categories) {
 				fail(-1, "%d categories", at)
 			}
-			c := suda.Categories[at]
+			c := scored.Categories[at]
 			at++
 			if c.Variable != variable.name || (c.Category == nil) != (x == "\x00") || c.Category != nil && *c.Category != x {
 				fail(-1, "category %d is %s %s, want %s %q", at-1, c.Variable, show(c.Category), variable.name, x)
@@ -757,7 +757,7 @@ func compareSummary(t *rapid.T, fail func(int, string, ...any), m *microdata, o 
 			check("share within of "+x, c.ShareWithin, percent(score, want.variables[v]))
 		}
 	}
-	if at != len(suda.Categories) {
-		fail(-1, "%d categories, want %d", len(suda.Categories), at)
+	if at != len(scored.Categories) {
+		fail(-1, "%d categories, want %d", len(scored.Categories), at)
 	}
 }

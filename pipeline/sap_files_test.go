@@ -17,7 +17,7 @@ import (
 
 func homes() map[string]string {
 	return map[string]string{"homes.csv": "area,sex,health\nnorth,m,good\nnorth,m,good\nnorth,f,bad\nsouth,f,good\nsouth,f,good\nsouth,m,bad\n",
-		"secret": "sixteen bytes and some more", "released.csv": "area,sex,health,count\nnorth,m,good,2\n", "model.json": modelStart}
+		"secret": "sixteen bytes and some more", "released.csv": "area,sex,health,count\nnorth,m,good,2\n", "model.json": `{"microrisk_model":`}
 }
 
 func variablesOf(names ...string) (list []schemas.KeyVariable) {

@@ -126,9 +126,10 @@ func (b boolForm) Write(*Field) (any, bool)                        { return *b.t
 func (b boolForm) Schema(*Field) Ordered                           { return Ordered{{"type", "boolean"}} }
 func (b boolForm) Check(*Checker, string, *Field)                  {}
 
-// inRange judges a value as it is read.
-func inRange(d *Decoder, path string, f *Field, v float64) {
-	if d.Failed(path) {
+// notZero refuses a 0 that is said and out of range. Where a number is not optional nothing else tells it from one that is not said; all
+// other numbers are judged by Check.
+func notZero(d *Decoder, path string, f *Field, v float64) {
+	if v != 0 || d.Failed(path) {
 		return
 	}
 	if text := f.Range.outside(f.what(), v); text != "" {
@@ -169,7 +170,7 @@ func (w wholeForm[T]) Read(d *Decoder, n *Node, path string, f *Field) {
 	}
 	*w.to = T(v)
 	if !w.zero {
-		inRange(d, path, f, float64(v))
+		notZero(d, path, f, float64(v))
 	}
 }
 
@@ -192,7 +193,7 @@ type numberForm struct {
 func (x numberForm) Read(d *Decoder, n *Node, path string, f *Field) {
 	*x.to = d.Number(n, path, f.what())
 	if !x.zero {
-		inRange(d, path, f, *x.to)
+		notZero(d, path, f, *x.to)
 	}
 }
 

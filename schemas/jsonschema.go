@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 //go:embed summary.schema.json
@@ -161,49 +162,62 @@ func orderedJSON(d *json.Decoder) (any, error) {
 
 // writeJSON writes a value; a mapping or a list that is short stands on one line.
 func writeJSON(b *bytes.Buffer, value any, indent string) {
-	one, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
+	const width = 150
+	if line := lineJSON(value); len(line)+len(indent) <= width || !isNested(value) {
+		b.WriteString(line)
+		return
 	}
-	var plain bytes.Buffer
-	e := json.NewEncoder(&plain)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		panic(err)
-	}
-	const width = 140
-	inner := indent + "  "
+	inner, open, end := indent+"  ", "[", "]"
+	var keys []string
+	var values []any
 	switch v := value.(type) {
 	case Ordered:
-		if len(one)+len(indent) <= width {
-			break
+		open, end = "{", "}"
+		for _, m := range v {
+			keys, values = append(keys, fmt.Sprintf("%q: ", m.Key)), append(values, m.Value)
 		}
-		b.WriteString("{\n")
-		for i, m := range v {
-			fmt.Fprintf(b, "%s%q: ", inner, m.Key)
-			writeJSON(b, m.Value, inner)
-			if i < len(v)-1 {
-				b.WriteByte(',')
-			}
-			b.WriteByte('\n')
-		}
-		b.WriteString(indent + "}")
-		return
 	case []any:
-		if len(one)+len(indent) <= width {
-			break
-		}
-		b.WriteString("[\n")
-		for i, x := range v {
-			b.WriteString(inner)
-			writeJSON(b, x, inner)
-			if i < len(v)-1 {
-				b.WriteByte(',')
-			}
-			b.WriteByte('\n')
-		}
-		b.WriteString(indent + "]")
-		return
+		keys, values = make([]string, len(v)), v
 	}
-	b.Write(bytes.TrimRight(plain.Bytes(), "\n"))
+	b.WriteString(open)
+	for i, x := range values {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n" + inner + keys[i])
+		writeJSON(b, x, inner)
+	}
+	b.WriteString("\n" + indent + end)
+}
+
+func isNested(value any) bool {
+	switch value.(type) {
+	case Ordered, []any:
+		return true
+	}
+	return false
+}
+
+// lineJSON is a value on one line.
+func lineJSON(value any) string {
+	var parts []string
+	switch v := value.(type) {
+	case Ordered:
+		for _, m := range v {
+			parts = append(parts, fmt.Sprintf("%q: %s", m.Key, lineJSON(m.Value)))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		for _, x := range v {
+			parts = append(parts, lineJSON(x))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		panic(err) // a text of the program
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

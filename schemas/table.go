@@ -73,9 +73,9 @@ func (r *Range) outside(what string, v float64) string {
 	say := r.Say
 	switch {
 	case say != "":
-	case low && r.Above:
+	case (low || r.Most == math.MaxFloat64) && r.Above: // an infinite number is below no end
 		say = "it must be above " + plainly(r.Least)
-	case low:
+	case low || r.Most == math.MaxFloat64:
 		say = "it must be at least " + plainly(r.Least)
 	case r.Below:
 		say = "it must be below " + plainly(r.Most)

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"microrisk/operators"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -77,7 +78,7 @@ func stream(t *testing.T, records []arrow.Record, end bool, o ...ipc.Option) []b
 	return b.Bytes()
 }
 
-var suda = operators.Suda{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}}, Shared: true}
+var scored = suda.Operator{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}}}
 
 // frequencies are what the six records have.
 var frequencies = []int64{2, 2, 1, 1, 2, 2}
@@ -111,7 +112,7 @@ func run(t *testing.T, source operators.Source, sink operators.Sink, workers int
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
-	chain, err := operators.NewChain(source.Schema(), suda)
+	chain, err := operators.NewChain(source.Schema(), scored)
 	require.NoError(t, err)
 	_, err = chain.Run(t.Context(), source, sink, operators.Options{Workers: workers, Allocator: mem, Batch: 2})
 	return err
@@ -126,7 +127,7 @@ func TestFileToFile(t *testing.T) {
 		require.NoError(t, err)
 		sink, err := Create(source, []string{out})
 		require.NoError(t, err)
-		chain, err := operators.NewChain(source.Schema(), suda)
+		chain, err := operators.NewChain(source.Schema(), scored)
 		require.NoError(t, err)
 		_, err = chain.Run(t.Context(), source, sink, operators.Options{Workers: workers, Batch: workers - 1})
 		require.NoError(t, err)
@@ -176,7 +177,7 @@ func breakStream(t *testing.T, whole []byte) {
 		flipped[n] ^= 0x41
 		if s, err := NewStreamSource(t.Context(), bytes.NewReader(flipped), StreamOptions{TempDir: dir}); err == nil {
 			if _, ok := s.Schema().FieldsByName("A"); ok {
-				if chain, err := operators.NewChain(s.Schema(), suda); err == nil {
+				if chain, err := operators.NewChain(s.Schema(), scored); err == nil {
 					chain.Run(t.Context(), s, nil, operators.Options{})
 				}
 			}
@@ -220,7 +221,7 @@ func TestBrokenInputs(t *testing.T) {
 				require.Contains(t, err.Error(), "broken.arrow")
 				continue
 			}
-			if chain, err := operators.NewChain(s.Schema(), suda); err == nil {
+			if chain, err := operators.NewChain(s.Schema(), scored); err == nil {
 				chain.Run(t.Context(), s, nil, operators.Options{})
 			}
 			s.Close()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators"
+	"microrisk/operators/frequency"
 	"microrisk/schemas"
 )
 
@@ -105,7 +106,7 @@ func TestEveryTypeIsRead(t *testing.T) {
 				require.NoError(t, err)
 				var list []operators.Operator
 				if k.key {
-					list = append(list, operators.Frequency{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "c"}}}, Shared: true})
+					list = append(list, frequency.Operator{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "c"}}}})
 				}
 				chain, err := operators.NewChain(s.Schema(), list...)
 				require.NoError(t, err)

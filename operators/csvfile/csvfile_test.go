@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators"
+	"microrisk/operators/frequency"
+	"microrisk/operators/selection"
+	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -53,14 +56,14 @@ func TestTypes(t *testing.T) {
 
 func TestFieldsPassAsTheyAre(t *testing.T) {
 	path := file1(t, "\xef\xbb\xbfage;x;name\r\n1;1.50;\"a;b\"\r\n1;2.0;\r\n2;;\"say \"\"hi\"\"\"\r\n")
-	for _, rows := range [][]schemas.Condition{nil, {{Column: "age", Values: []string{"1"}}}} {
+	for _, rows := range [][]selection.Condition{nil, {{Column: "age", Values: []string{"1"}}}} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		out := filepath.Join(t.TempDir(), "out.csv")
 		s, err := Open(t.Context(), []string{path}, Options{Delimiter: ';'})
 		require.NoError(t, err)
-		ops := []operators.Operator{operators.Suda{Key: key("age"), Shared: true, Config: schemas.Suda{MSUs: true}}}
+		ops := []operators.Operator{suda.Operator{Key: key("age"), Config: suda.Config{MSUs: true}}}
 		if rows != nil {
-			ops = append([]operators.Operator{operators.Select{Config: schemas.Select{Rows: rows}}}, ops...)
+			ops = append([]operators.Operator{selection.Operator{Config: selection.Config{Rows: rows}}}, ops...)
 		}
 		chain, err := operators.NewChain(s.Schema(), ops...)
 		require.NoError(t, err)
@@ -105,7 +108,7 @@ func TestBrokenInputs(t *testing.T) {
 	path := file1(t, "a\n1\nx\n")
 	s, err := Open(t.Context(), []string{path}, Options{Types: map[string]string{"a": "int32"}})
 	require.NoError(t, err)
-	chain, err := operators.NewChain(s.Schema(), operators.Suda{Key: key("a"), Shared: true})
+	chain, err := operators.NewChain(s.Schema(), suda.Operator{Key: key("a")})
 	require.NoError(t, err)
 	_, err = chain.Run(t.Context(), s, nil, operators.Options{})
 	require.ErrorContains(t, err, `line 3, column "a": "x" is no int32`)
@@ -128,7 +131,7 @@ func TestInputsWithDifferentColumns(t *testing.T) {
 	outputs := []string{filepath.Join(dir, "a.out.csv"), filepath.Join(dir, "b.out.csv")}
 	sink, err := Create(s, outputs, SinkOptions{})
 	require.NoError(t, err)
-	chain, err := operators.NewChain(s.Schema(), operators.Frequency{Key: key("k"), Shared: true})
+	chain, err := operators.NewChain(s.Schema(), frequency.Operator{Key: key("k")})
 	require.NoError(t, err)
 	_, err = chain.Run(t.Context(), s, sink, operators.Options{})
 	require.NoError(t, err)
@@ -147,7 +150,7 @@ func rewritten(t *testing.T, content, column, out string) string {
 	path := filepath.Join(t.TempDir(), out)
 	sink, err := Create(s, []string{path}, SinkOptions{})
 	require.NoError(t, err)
-	chain, err := operators.NewChain(s.Schema(), operators.Frequency{Key: key(column), Shared: true})
+	chain, err := operators.NewChain(s.Schema(), frequency.Operator{Key: key(column)})
 	require.NoError(t, err)
 	_, err = chain.Run(t.Context(), s, sink, operators.Options{})
 	require.NoError(t, err)

@@ -170,7 +170,7 @@ func TestNothingIsWaitedFor(t *testing.T) {
 		"input":                  {[]string{"assess", "fifo", "--key", "a", "--out", "out.csv"}, nil, "it is not a regular file"},
 		"spec":                   {[]string{"run", "fifo"}, nil, "cannot read the spec fifo: it is not a regular file"},
 		"endless spec":           {[]string{"run", "/dev/zero"}, nil, "cannot read the spec /dev/zero: it is not a regular file"},
-		"model":                  {[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "fifo", "--out", "out.csv"}, nil, "the model fifo cannot be read: it is not a regular file"},
+		"model":                  {[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "fifo", "--out", "out.csv"}, nil, "the saved model fifo cannot be read: it is not a regular file"},
 		"endless model":          {[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "/dev/zero", "--out", "out.csv"}, nil, "it is not a regular file"},
 		"endless secret":         {[]string{"tabulate", "in.csv", "--cells", "a", "--scheme", "random", "--base", "3", "--secret", "/dev/zero"}, nil, "the secret /dev/zero cannot be read: it is not a regular file"},
 		"recodes":                {[]string{"link", "in.csv", "in.csv", "--population-size", "10", "--recode-a", "fifo"}, nil, "cannot read the recodes fifo: it is not a regular file"},

@@ -109,13 +109,13 @@ func TestConditionOf(t *testing.T) {
 func TestReportOfLongNames(t *testing.T) {
 	long := strings.Repeat("household_", 12)
 	dis := 0.123456789
-	suda := &suda.Summary{Score: "lattice", MaxSize: 3, Threshold: 1, Records: 123456789012, DIS: &dis, Fraction: &dis, MSUs: 98765432109,
+	scored := &suda.Summary{Score: "lattice", MaxSize: 3, Threshold: 1, Records: 123456789012, DIS: &dis, Fraction: &dis, MSUs: 98765432109,
 		SpecialUniques: 5, FileScore: 1e6}
 	for range 12 {
-		suda.Variables = append(suda.Variables, suda.Blame{Name: long, Score: 1, Share: 12.345})
+		scored.Variables = append(scored.Variables, suda.Blame{Name: long, Score: 1, Share: 12.345})
 	}
 	s := &schemas.Summary{Rows: 987654321098, Key: &schemas.KeySummary{Classes: 123456789012, SampleUniques: 10},
-		Operators: map[string]any{"suda": suda}}
+		Operators: map[string]any{"suda": scored}}
 	o := &pipeline.Outcome{Summary: s, Inputs: []string{long + ".parquet", "b.parquet", "c.parquet"}, Outputs: []string{"a", "b", "c", "d"},
 		Rankings: []operators.Ranking{{Operator: "suda", Column: "suda_score", Rows: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}}}}
 	text := reportText(&schemas.Spec{Operators: []schemas.Operator{{Config: &suda.Config{}}}}, o)

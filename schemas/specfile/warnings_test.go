@@ -1,6 +1,10 @@
-package schemas
+package specfile_test
 
 import (
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,15 +12,15 @@ import (
 )
 
 func TestWarningOfSharedFrequency(t *testing.T) {
-	s := &Spec{Key: &Key{}, Operators: []Operator{{MC3: &MC3{Missing: MissingDrop}}, {Suda: &Suda{Missing: MissingWildcard}}}}
+	s := &schemas.Spec{Key: &schemas.Key{}, Operators: []schemas.Operator{{Config: &mc3.Config{Missing: schemas.MissingDrop}}, {Config: &suda.Config{Missing: schemas.MissingWildcard}}}}
 	require.Len(t, s.Warnings(), 1)
 	assert.Contains(t, s.Warnings()[0], "sample_frequency is counted as mc3 counts it; suda has another missing-value policy")
-	s.Operators[0].MC3.Missing, s.Operators[1].Suda.Missing = "", ""
+	s.Operators[0].Config.(*mc3.Config).Missing, s.Operators[1].Config.(*suda.Config).Missing = "", ""
 	assert.Empty(t, s.Warnings())
 }
 
 func TestWarnings(t *testing.T) {
-	s, err := Decode("s.yaml", []byte(`version: 1
+	s, err := specfile.Decode("s.yaml", []byte(`version: 1
 source: {path: a.csv}
 key: {variables: [AGE, SEX]}
 operators:

@@ -1,4 +1,4 @@
-package operators
+package sap
 
 import (
 	"errors"
@@ -10,13 +10,16 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators"
+	"microrisk/operators/operatortest"
+	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
 // released reads published counts of the areas A and the cells S x H.
-func released(t *testing.T, header string, rows ...string) (*Published, error) {
+func released(t *testing.T, header string, rows ...string) (*operators.Published, error) {
 	t.Helper()
-	return ReadPublished(t.Context(), "released.csv", lines(t, memory.DefaultAllocator, 2, header, rows...), []string{"A", "S", "H"})
+	return operators.ReadPublished(t.Context(), "released.csv", operatortest.Lines(t, memory.DefaultAllocator, 2, header, rows...), []string{"A", "S", "H"})
 }
 
 func TestPublishedFilesThatAreWrong(t *testing.T) {
@@ -43,10 +46,10 @@ func TestPublishedFilesThatAreWrong(t *testing.T) {
 func TestPublishedCountsThatCannotBe(t *testing.T) {
 	rows := []string{"north m good", "north m good", "north f bad", "south m bad"}
 	all := []string{"north m good 2", "north f bad 1", "south m bad 1"}
-	with := func(total string, scheme schemas.Perturbation, published ...string) (*Report, error) {
+	with := func(total string, scheme schemas.Perturbation, published ...string) (*operators.Report, error) {
 		p, err := released(t, "A S H count", published...)
 		require.NoError(t, err)
-		_, report, err := sapRows(t, SAP{Config: sapOf(scheme, total), Published: p}, Options{Workers: 1}, rows...)
+		_, report, err := sapRows(t, Operator{Config: sapOf(scheme, total), Published: p}, operators.Options{Workers: 1}, rows...)
 		return report, err
 	}
 	exact, random := schemas.Perturbation{}, schemas.Perturbation{Scheme: "random", Base: 3}
@@ -78,46 +81,46 @@ func TestPublishedCountsThatCannotBe(t *testing.T) {
 
 // A combination of two variables of by that the data does not have is no table, though its categories are known.
 func TestPublishedCountsOfNoTable(t *testing.T) {
-	config := schemas.SAP{By: variables("A", "S"), Cells: variables("H"), Known: []int64{1}}
+	config := Config{By: operatortest.Variables("A", "S"), Cells: operatortest.Variables("H"), Known: []int64{1}}
 	p, err := released(t, "A S H count", "north m good 1", "south f good 1", "north f good 1")
 	require.NoError(t, err)
-	_, _, err = sapRows(t, SAP{Config: config, Published: p}, Options{}, "north m good", "south f good")
+	_, _, err = sapRows(t, Operator{Config: config, Published: p}, operators.Options{}, "north m good", "south f good")
 	require.ErrorContains(t, err, "in the row [north, f, good], and there is no table [north, f] in the data")
 }
 
 func TestMarginsThatAreNotPublished(t *testing.T) {
 	config := sapOf(schemas.Perturbation{}, "")
-	config.Release.Margins = []schemas.Margin{{Variables: []string{"S"}}}
+	config.Release.Margins = []Margin{{Variables: []string{"S"}}}
 	p, err := released(t, "A S H count", "north m good 2", "north m bad 1")
 	require.NoError(t, err)
-	_, _, err = sapRows(t, SAP{Config: config, Published: p}, Options{}, "north m good", "north m good", "north m bad")
+	_, _, err = sapRows(t, Operator{Config: config, Published: p}, operators.Options{}, "north m good", "north m good", "north m bad")
 	require.ErrorContains(t, err, "released.csv has no row for [north, m, Total]; absent rows are read as 0, and the count of [m, Total] in the margin [S] is 3; write the margins")
 }
 
 // A category that is named as totals are would share their noise.
 func TestSAPRefusesTotals(t *testing.T) {
 	for _, row := range []string{"north Total good", "Total m good"} {
-		_, _, err := sapRows(t, SAP{Config: sapOf(schemas.Perturbation{Scheme: "random", Base: 3}, "same"), Secret: []byte("0123456789abcdef")}, Options{}, "north m good", row)
+		_, _, err := sapRows(t, Operator{Config: sapOf(schemas.Perturbation{Scheme: "random", Base: 3}, "same"), Secret: []byte("0123456789abcdef")}, operators.Options{}, "north m good", row)
 		require.ErrorContains(t, err, `has the category "Total", which names totals`)
 	}
 	config := sapOf(schemas.Perturbation{}, "")
 	config.Cells[0].Levels = []string{"m", "Total"}
-	_, _, err := sapRows(t, SAP{Config: config}, Options{AllowEmpty: true}, "north m good")
+	_, _, err := sapRows(t, Operator{Config: config}, operators.Options{AllowEmpty: true}, "north m good")
 	require.ErrorContains(t, err, `S has the category "Total"`)
 }
 
 func TestNamesOfFilesOfTables(t *testing.T) {
-	source := lines(t, memory.DefaultAllocator, 1, "people sap_1 S", "1 2 3")
+	source := operatortest.Lines(t, memory.DefaultAllocator, 1, "people sap_1 S", "1 2 3")
 	for _, name := range []string{"people", "sap_1"} {
-		config := schemas.SAP{By: variables(name), Cells: variables("S"), Known: []int64{1}}
-		_, err := SAP{Config: config}.Bind(source.Schema())
+		config := Config{By: operatortest.Variables(name), Cells: operatortest.Variables("S"), Known: []int64{1}}
+		_, err := Operator{Config: config}.Bind(source.Schema())
 		require.NoError(t, err)
 		config.Tables = "t.csv"
-		_, err = SAP{Config: config}.Bind(source.Schema())
+		_, err = Operator{Config: config}.Bind(source.Schema())
 		require.ErrorContains(t, err, name+" is the name of a column of the file of tables")
 	}
-	for _, name := range CountColumns {
-		_, err := Tabulate{Config: schemas.Tabulate{Cells: variables(name), Path: "t.csv"}}.Bind(lines(t, memory.DefaultAllocator, 1, name, "1").Schema())
+	for _, name := range schemas.CountColumns {
+		_, err := tabulate.Operator{Config: tabulate.Config{Cells: operatortest.Variables(name), Path: "t.csv"}}.Bind(operatortest.Lines(t, memory.DefaultAllocator, 1, name, "1").Schema())
 		require.ErrorContains(t, err, name+" is a name of the column of counts")
 	}
 }
@@ -125,9 +128,9 @@ func TestNamesOfFilesOfTables(t *testing.T) {
 // The columns of the file of tables are those that the schema tells.
 func TestColumnsOfFilesOfTables(t *testing.T) {
 	config := sapOf(schemas.Perturbation{}, "")
-	_, report, err := sapRows(t, SAP{Config: config}, Options{}, "north m good")
+	_, report, err := sapRows(t, Operator{Config: config}, operators.Options{}, "north m good")
 	require.NoError(t, err)
-	r := report.Operators[0].Tables.Tables(memory.DefaultAllocator)
+	r := report.Operators[0].Fitted.(operators.Tabled).Tables(memory.DefaultAllocator)
 	defer r.Release()
 	var names []string
 	for _, f := range r.Schema().Fields()[1:] {
@@ -145,7 +148,7 @@ func TestImpossibleCombinations(t *testing.T) {
 	} {
 		config := sapOf(schemas.Perturbation{}, "")
 		config.Impossible = []map[string]string{impossible}
-		_, _, err := sapRows(t, SAP{Config: config}, Options{}, "north m good", "north m good", "north f bad")
+		_, _, err := sapRows(t, Operator{Config: config}, operators.Options{}, "north m good", "north m good", "north f bad")
 		require.ErrorContains(t, err, want)
 		var spec *schemas.SpecError
 		require.True(t, errors.As(err, &spec), want)
@@ -158,10 +161,10 @@ func TestRecordsInNoTable(t *testing.T) {
 	for _, levels := range [][]string{nil, {"north", "south"}} {
 		config := sapOf(schemas.Perturbation{Scheme: "conventional", Base: 3}, "")
 		config.By[0].Levels, config.Known = levels, []int64{0}
-		_, report, err := sapRows(t, SAP{Config: config}, Options{AllowEmpty: true}, rows...)
+		_, report, err := sapRows(t, Operator{Config: config}, operators.Options{AllowEmpty: true}, rows...)
 		require.NoError(t, err)
 		require.Equal(t, []string{"sap: 3 records have no value of A: they are in no table"}, report.Warnings)
-		require.EqualValues(t, 1, report.Operators[0].Summary.(*schemas.SAPSummary).Records)
+		require.EqualValues(t, 1, report.Operators[0].Summary.(*Summary).Records)
 	}
 }
 
@@ -171,21 +174,21 @@ func TestTooManyDeclaredTables(t *testing.T) {
 	for i := range 3000 {
 		levels = append(levels, fmt.Sprint(i))
 	}
-	config := schemas.SAP{By: variables("A", "S"), Cells: variables("H"), Known: []int64{1}}
+	config := Config{By: operatortest.Variables("A", "S"), Cells: operatortest.Variables("H"), Known: []int64{1}}
 	config.By[0].Levels, config.By[1].Levels = levels, levels
-	_, _, err := sapRows(t, SAP{Config: config}, Options{Memory: 64 << 20, AllowEmpty: true}, "1 1 x")
+	_, _, err := sapRows(t, Operator{Config: config}, operators.Options{Memory: 64 << 20, AllowEmpty: true}, "1 1 x")
 	require.ErrorContains(t, err, "the levels of by have 9000000 combinations, each of which is a table: they need about")
 }
 
 // The riskiest tables are those whose people are few enough to be known, by name.
 func TestRiskiestTables(t *testing.T) {
 	rows := []string{"a m x", "a m x", "a f y", "b m x", "b m x", "b m x", "b f y", "b f y", "c m x", "c f y", "d _ x"}
-	config := schemas.SAP{By: variables("A"), Cells: variables("S"), Missing: schemas.MissingDrop, Known: []int64{2, 1}}
-	_, report, err := sapRows(t, SAP{Config: config}, Options{}, rows...)
+	config := Config{By: operatortest.Variables("A"), Cells: operatortest.Variables("S"), Missing: schemas.MissingDrop, Known: []int64{2, 1}}
+	_, report, err := sapRows(t, Operator{Config: config}, operators.Options{}, rows...)
 	require.NoError(t, err)
-	s := report.Operators[0].Summary.(*schemas.SAPSummary)
+	s := report.Operators[0].Summary.(*Summary)
 	require.Len(t, s.Riskiest, 3, "nobody is at risk in a table of nobody")
-	require.Equal(t, schemas.SAPTable{By: []string{"c"}, People: 2, SAP: []float64{1, 1}}, s.Riskiest[0])
+	require.Equal(t, TableSummary{By: []string{"c"}, People: 2, SAP: []float64{1, 1}}, s.Riskiest[0])
 	require.Equal(t, []string{"a"}, s.Riskiest[1].By)
 	require.Equal(t, []string{"b"}, s.Riskiest[2].By)
 	require.EqualValues(t, 1, s.Greatest())
@@ -193,14 +196,14 @@ func TestRiskiestTables(t *testing.T) {
 
 // The smallest number of people known is found with margins too.
 func TestSmallestKnownWithMargins(t *testing.T) {
-	config := schemas.SAP{By: variables("A"), Cells: variables("S", "H"), Known: []int64{1}, Threshold: pointerTo(0.15), Release: schemas.Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: []schemas.Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
-	_, report, err := sapRows(t, SAP{Config: config}, Options{}, marginRows...)
+	config := Config{By: operatortest.Variables("A"), Cells: operatortest.Variables("S", "H"), Known: []int64{1}, Threshold: pointerTo(0.15), Release: Release{
+		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
+	_, report, err := sapRows(t, Operator{Config: config}, operators.Options{}, marginRows...)
 	require.NoError(t, err)
-	r := report.Operators[0].Tables.Tables(memory.DefaultAllocator)
+	r := report.Operators[0].Fitted.(operators.Tabled).Tables(memory.DefaultAllocator)
 	defer r.Release()
 	require.EqualValues(t, 1, fieldOf[*array.Int64](r, "smallest_known").Value(0), "SAP(0) is 0, SAP(1) is 1/6")
-	s := report.Operators[0].Summary.(*schemas.SAPSummary)
+	s := report.Operators[0].Summary.(*Summary)
 	require.Len(t, s.SmallestKnown, 1)
 	require.EqualValues(t, 1, *s.SmallestKnown[0].Known)
 }

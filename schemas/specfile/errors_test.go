@@ -1,7 +1,9 @@
-package schemas
+package specfile_test
 
 import (
 	"fmt"
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +17,7 @@ import (
 // scalars are taken as they are written, whatever a YAML reader would make of them.
 func TestScalarsAsWritten(t *testing.T) {
 	for _, text := range []string{"01", "007", "NO", "yes", "on", "1e3", "1.50", "1_000", "0x1F", "0o17", "+1", "-9", ".5", "2024-01-31", "true", "TRUE", "~x", ".inf", "a b", "é"} {
-		s, err := Decode("s.yaml", fmt.Appendf(nil, "version: 1\nsource: {path: a.parquet}\nkey: {variables: [{name: A, levels: [%s, other]}], missing_codes: [x]}\noperators: [suda]\n", text))
+		s, err := specfile.Decode("s.yaml", fmt.Appendf(nil, "version: 1\nsource: {path: a.parquet}\nkey: {variables: [{name: A, levels: [%s, other]}], missing_codes: [x]}\noperators: [suda]\n", text))
 		require.NoError(t, err, text)
 		assert.Equal(t, []string{text, "other"}, s.Key.Variables[0].Levels)
 	}
@@ -31,7 +33,7 @@ func TestErrors(t *testing.T) {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		_, err = Decode(filepath.Base(path), text)
+		_, err = specfile.Decode(filepath.Base(path), text)
 		require.Error(t, err, path)
 		fmt.Fprintf(&all, "%s\n\n", err)
 	}
@@ -49,12 +51,12 @@ func TestBrokenText(t *testing.T) {
 		"empty": "", "comment": "# nothing\n", "list": "- a\n", "scalar": "hello", "null": "~",
 		"open": "{a: [", "tab": "version: 1\n\tsource: x\n", "two documents": "version: 1\n---\nversion: 1\n",
 		"binary": "\x00\x01\x02", "not UTF-8": "version: \xff\n", "deep": strings.Repeat("[", 10000), "deep block": strings.Repeat("- ", 10000),
-		"alias": "a: &x [1]\nversion: *x\n", "merge": "<<: {version: 1}\n", "tag": "version: !!int 1\n", "large": strings.Repeat("a", MaxSpecSize+1),
+		"alias": "a: &x [1]\nversion: *x\n", "merge": "<<: {version: 1}\n", "tag": "version: !!int 1\n", "large": strings.Repeat("a", specfile.MaxSpecSize+1),
 		"twice": "version: 1\nversion: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Decode("s.yaml", []byte(text))
-			var wrong *SpecError
+			_, err := specfile.Decode("s.yaml", []byte(text))
+			var wrong *schemas.SpecError
 			require.ErrorAs(t, err, &wrong)
 			for _, p := range wrong.Problems {
 				assert.Positive(t, p.Line)

@@ -1,6 +1,8 @@
-package schemas
+package specfile_test
 
 import (
+	"microrisk/operators/recode"
+	"microrisk/schemas/specfile"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,7 +10,7 @@ import (
 )
 
 func TestDecodeRecodes(t *testing.T) {
-	list, err := DecodeRecodes("b.yaml", []byte("SEX: {replace: true, map: {m: M, f: F}}\nAGE5: {from: AGE, width: 5}\n"))
+	list, err := decodeRecodes("b.yaml", []byte("SEX: {replace: true, map: {m: M, f: F}}\nAGE5: {from: AGE, width: 5}\n"))
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	assert.Equal(t, "SEX", list[0].Name)
@@ -22,7 +24,15 @@ func TestDecodeRecodes(t *testing.T) {
 		"SEX: {form: AGE}\n":         `no field "form"`,
 		"AGE5: {from: AGE, width: }": "b.yaml:1",
 	} {
-		_, err := DecodeRecodes("b.yaml", []byte(text))
+		_, err := decodeRecodes("b.yaml", []byte(text))
 		assert.ErrorContains(t, err, want, text)
 	}
+}
+
+func decodeRecodes(name string, text []byte) ([]recode.Column, error) {
+	root, err := specfile.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return recode.DecodeColumns(name, root)
 }

@@ -1,4 +1,4 @@
-package operators
+package tabulate
 
 import (
 	"context"
@@ -10,19 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"microrisk/operators"
+	"microrisk/operators/operatortest"
+	"microrisk/operators/sap"
 	"microrisk/schemas"
 )
 
 // tabulatedLines is what Tabulate makes, one line a row.
-func tabulatedLines(t *testing.T, o Tabulate, rows ...string) ([]string, *schemas.TabulateSummary, error) {
+func tabulatedLines(t *testing.T, o Operator, rows ...string) ([]string, *Summary, error) {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	_, report, err := table(t, mem, lines(t, mem, 3, "S H", rows...), Options{}, o)
+	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "S H", rows...), operators.Options{}, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := report.Operators[0].Tables.Tables(mem)
+	r := report.Operators[0].Fitted.(operators.Tabled).Tables(mem)
 	defer r.Release()
 	out := []string{}
 	for i := range int(r.NumRows()) {
@@ -31,37 +34,37 @@ func tabulatedLines(t *testing.T, o Tabulate, rows ...string) ([]string, *schema
 			if c.IsNull(i) {
 				parts = append(parts, "_")
 			} else {
-				parts = append(parts, Text(c, i))
+				parts = append(parts, operators.Text(c, i))
 			}
 		}
 		out = append(out, strings.Join(parts, " "))
 	}
-	return out, report.Operators[0].Summary.(*schemas.TabulateSummary), nil
+	return out, report.Operators[0].Summary.(*Summary), nil
 }
 
 var tabulateRows = []string{"m good", "m good", "f bad", "m _", "f bad", "f bad"}
 
 func TestTabulate(t *testing.T) {
-	config := schemas.Tabulate{Cells: variables("S", "H"), Path: "t.csv"}
-	out, s, err := tabulatedLines(t, Tabulate{Config: config}, tabulateRows...)
+	config := Config{Cells: operatortest.Variables("S", "H"), Path: "t.csv"}
+	out, s, err := tabulatedLines(t, Operator{Config: config}, tabulateRows...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"f bad 3", "m good 2", "m _ 1"}, out)
 	require.EqualValues(t, 6, s.Records)
 
 	config.Margins, config.Missing = true, schemas.MissingDrop
-	out, s, err = tabulatedLines(t, Tabulate{Config: config}, tabulateRows...)
+	out, s, err = tabulatedLines(t, Operator{Config: config}, tabulateRows...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Total Total 5", "Total bad 3", "Total good 2", "f Total 3", "f bad 3", "m Total 2", "m good 2"}, out)
 	require.EqualValues(t, 5, s.Records)
 
 	config.Empty = true
-	out, _, err = tabulatedLines(t, Tabulate{Config: config}, tabulateRows...)
+	out, _, err = tabulatedLines(t, Operator{Config: config}, tabulateRows...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Total Total 5", "Total bad 3", "Total good 2", "f Total 3", "f bad 3", "f good 0", "m Total 2", "m bad 0", "m good 2"}, out)
 
 	config.Perturb = &schemas.Perturbation{Scheme: "conventional", Base: 5}
 	config.Empty = false
-	out, _, err = tabulatedLines(t, Tabulate{Config: config}, tabulateRows...)
+	out, _, err = tabulatedLines(t, Operator{Config: config}, tabulateRows...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Total Total 5", "Total bad 5", "f Total 5", "f bad 5"}, out, "what is published as 0 looks like what is empty")
 }
@@ -73,8 +76,8 @@ func TestTabulateByChance(t *testing.T) {
 		rows = append(rows, []string{"m", "f", "x"}[i*7%3]+" "+string(rune('a'+i*i%17)))
 	}
 	of := func(secret string, names ...string) map[string]string {
-		config := schemas.Tabulate{Cells: variables(names...), Margins: true, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "random", Base: 5}}
-		out, _, err := tabulatedLines(t, Tabulate{Config: config, Secret: []byte(secret)}, rows...)
+		config := Config{Cells: operatortest.Variables(names...), Margins: true, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "random", Base: 5}}
+		out, _, err := tabulatedLines(t, Operator{Config: config, Secret: []byte(secret)}, rows...)
 		require.NoError(t, err)
 		cells := map[string]string{}
 		for _, line := range out {
@@ -93,12 +96,12 @@ func TestTabulateByChance(t *testing.T) {
 	for cell, value := range of("one", "S") {
 		require.Equal(t, first[cell+"Total"], value, "and in other tables")
 	}
-	config := schemas.Tabulate{Cells: variables("S", "H"), Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "random", Base: 5}}
-	_, report, err := table(t, memory.DefaultAllocator, lines(t, memory.DefaultAllocator, 3, "S H", rows...), Options{}, Tabulate{Config: config})
+	config := Config{Cells: operatortest.Variables("S", "H"), Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "random", Base: 5}}
+	_, report, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, 3, "S H", rows...), operators.Options{}, Operator{Config: config})
 	require.NoError(t, err)
 	require.Len(t, report.Warnings, 1)
 	config.Margins = true
-	_, _, err = tabulatedLines(t, Tabulate{Config: config}, "Total a")
+	_, _, err = tabulatedLines(t, Operator{Config: config}, "Total a")
 	require.ErrorContains(t, err, "names totals")
 }
 
@@ -114,10 +117,10 @@ func TestTabulatedRowsAreInOrder(t *testing.T) {
 			}
 			rows = append(rows, strings.Join(values, " "))
 		}
-		config := schemas.Tabulate{Cells: variables(names...), Margins: rapid.Bool().Draw(rt, "margins"), Empty: rapid.Bool().Draw(rt, "empty"), Path: "t.csv"}
-		_, report, err := table(t, memory.DefaultAllocator, lines(t, memory.DefaultAllocator, 7, strings.Join(names, " "), rows...), Options{}, Tabulate{Config: config})
+		config := Config{Cells: operatortest.Variables(names...), Margins: rapid.Bool().Draw(rt, "margins"), Empty: rapid.Bool().Draw(rt, "empty"), Path: "t.csv"}
+		_, report, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, 7, strings.Join(names, " "), rows...), operators.Options{}, Operator{Config: config})
 		require.NoError(rt, err)
-		f := report.Operators[0].Tables.(*tabulated)
+		f := report.Operators[0].Fitted.(*tabulated)
 		for i := 1; i < len(f.values); i++ {
 			require.True(rt, f.before(int32(i-1), int32(i)), "row %d", i)
 		}
@@ -131,25 +134,25 @@ func TestTabulateWithinMemory(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("%d %d %d %d %d %d %d %d", i, i*7%3000, i*11%3000, i*13%3000, i*17%3000, i*19%3000, i*23%3000, i*29%3000))
 	}
 	names := strings.Fields("A B C D E F G I")
-	source := lines(t, memory.DefaultAllocator, 1000, strings.Join(names, " "), rows...)
-	config := schemas.Tabulate{Cells: variables(names...), Path: "t.csv"}
-	_, _, err := table(t, memory.DefaultAllocator, source, Options{Memory: 16 << 20}, Tabulate{Config: config})
+	source := operatortest.Lines(t, memory.DefaultAllocator, 1000, strings.Join(names, " "), rows...)
+	config := Config{Cells: operatortest.Variables(names...), Path: "t.csv"}
+	_, _, err := operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{Memory: 16 << 20}, Operator{Config: config})
 	require.NoError(t, err)
 	config.Margins = true
-	_, _, err = table(t, memory.DefaultAllocator, source, Options{Memory: 16 << 20}, Tabulate{Config: config})
+	_, _, err = operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{Memory: 16 << 20}, Operator{Config: config})
 	require.ErrorContains(t, err, "rows or more needs about")
 	require.ErrorContains(t, err, "leave margins or empty cells out")
 
-	config.Empty, config.Cells = true, variables("A", "B")
-	_, _, err = table(t, memory.DefaultAllocator, source, Options{Memory: 16 << 20}, Tabulate{Config: config})
+	config.Empty, config.Cells = true, operatortest.Variables("A", "B")
+	_, _, err = operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{Memory: 16 << 20}, Operator{Config: config})
 	require.ErrorContains(t, err, "a table of 9000000 rows or more needs about")
 
-	config.Empty, config.Cells = false, variables(names...)
-	chain, err := NewChain(source.Schema(), Tabulate{Config: config})
+	config.Empty, config.Cells = false, operatortest.Variables(names...)
+	chain, err := operators.NewChain(source.Schema(), Operator{Config: config})
 	require.NoError(t, err)
 	for _, last := range []int64{1, 256} { // while rows are made, while they are sorted
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err = chain.Run(ctx, source, nil, Options{Progress: func(stage string, done, _ int64) {
+		_, err = chain.Run(ctx, source, nil, operators.Options{Progress: func(stage string, done, _ int64) {
 			if stage == "tabulating" && done == last {
 				cancel()
 			}
@@ -162,17 +165,17 @@ func TestTabulateWithinMemory(t *testing.T) {
 // Where nobody can be published as somebody, all cells are, whether or not there is somebody: an absent row means 0 as published.
 func TestTabulateWhereZeroIsPublished(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	_, report, err := table(t, mem, lines(t, mem, 3, "A B", "a x", "b y"), Options{}, Tabulate{Config: schemas.Tabulate{
+	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A B", "a x", "b y"), operators.Options{}, Operator{Config: Config{
 		Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 1, Probability: 1}}, {{Count: 0, Probability: 1}}}}}})
 	require.NoError(t, err)
-	require.EqualValues(t, 2, report.Operators[0].Summary.(*schemas.TabulateSummary).Rows, "of the four cells the two without anybody")
+	require.EqualValues(t, 2, report.Operators[0].Summary.(*Summary).Rows, "of the four cells the two without anybody")
 }
 
 // A file without rows has no margins, and that is no division by zero.
 func TestSAPOfNobodyWithMargins(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	_, report, err := table(t, mem, lines(t, mem, 3, "A B"), Options{}, SAP{Config: schemas.SAP{Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B", Levels: []string{"x", "y"}}},
-		Known: []int64{0, 1}, Release: schemas.Release{Margins: []schemas.Margin{{Variables: []string{"B"}}}}}})
+	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A B"), operators.Options{}, sap.Operator{Config: sap.Config{Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B", Levels: []string{"x", "y"}}},
+		Known: []int64{0, 1}, Release: sap.Release{Margins: []sap.Margin{{Variables: []string{"B"}}}}}})
 	require.NoError(t, err)
 	require.NotNil(t, report)
 }
@@ -180,6 +183,6 @@ func TestSAPOfNobodyWithMargins(t *testing.T) {
 // A category that names totals could not be told from a margin.
 func TestTabulateRefusesTotal(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	_, _, err := table(t, mem, lines(t, mem, 3, "A", "Total", "b"), Options{}, Tabulate{Config: schemas.Tabulate{Cells: []schemas.KeyVariable{{Name: "A"}}, Path: "t.csv"}})
+	_, _, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A", "Total", "b"), operators.Options{}, Operator{Config: Config{Cells: []schemas.KeyVariable{{Name: "A"}}, Path: "t.csv"}})
 	require.ErrorContains(t, err, `the category "Total", which names totals`)
 }

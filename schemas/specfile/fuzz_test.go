@@ -1,8 +1,10 @@
-package schemas
+package specfile_test
 
 import (
 	"errors"
 	"fmt"
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,9 +34,9 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		watch := time.AfterFunc(5*time.Second, func() { panic(fmt.Sprintf("decoding takes too long: %q", text)) })
 		defer watch.Stop()
-		spec, err := Decode("f.yaml", text)
+		spec, err := specfile.Decode("f.yaml", text)
 		if err != nil {
-			var wrong *SpecError
+			var wrong *schemas.SpecError
 			if !errors.As(err, &wrong) || len(wrong.Problems) == 0 {
 				t.Fatalf("an error of another kind: %v", err)
 			}
@@ -46,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		written := spec.YAML()
-		again, err := Decode("again.yaml", written)
+		again, err := specfile.Decode("again.yaml", written)
 		if err != nil {
 			t.Fatalf("a valid spec is not read back: %v\n%s\nfrom\n%s", err, written, text)
 		}
@@ -56,36 +58,12 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzModel: no text makes the reader of saved models panic, and what it takes stays the same when it is written and read.
-func FuzzModel(f *testing.F) {
-	for _, text := range []string{"", "{}", `{"microrisk_model":1}`, `{"microrisk_model":1,"variables":[{"name":"a","categories":["x","y"]},{"name":"b","categories":["1"],"missing":true}],"prior_precision":1,"records":3,"search":"exact","graphs":[{"edges":[[0,1]],"log_marginal_likelihood":-1.5,"weight":1}],"margins":[{"variables":[0,1],"codes":[[0,1],[0,1]],"counts":[2,1]}]}`} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := DecodeModel("model.json", text)
-		if err != nil {
-			return
-		}
-		once, err := m.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := DecodeModel("model.json", once)
-		if err != nil {
-			t.Fatalf("what was written is not read: %v\n%s", err, once)
-		}
-		if twice, err := again.Marshal(); err != nil || string(once) != string(twice) {
-			t.Fatalf("%s becomes %s (%v)", once, twice, err)
-		}
-	})
-}
-
 func TestSpecsAreUTF8(t *testing.T) {
-	_, err := Decode("s.yaml", []byte("version: 1\nsource: {path: \xcf\xcfa.parquet}\n"))
+	_, err := specfile.Decode("s.yaml", []byte("version: 1\nsource: {path: \xcf\xcfa.parquet}\n"))
 	if err == nil || err.Error() != "s.yaml:2:16: the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8" {
 		t.Fatal(err)
 	}
-	if _, err := DecodeRecodes("r.yaml", []byte("A: {map: {1: \xe9}}")); err == nil {
+	if _, err := decodeRecodes("r.yaml", []byte("A: {map: {1: \xe9}}")); err == nil {
 		t.Fatal("recodes that are not UTF-8 are taken")
 	}
 }
