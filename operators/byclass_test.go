@@ -1,4 +1,4 @@
-package operators
+package operators_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"microrisk/engine/contingency"
+	"microrisk/operators"
+	"microrisk/operators/operatortest"
 )
 
 // Each row has its class's value, null where class, place or value is none.
@@ -32,8 +34,8 @@ func TestByClassGathers(t *testing.T) {
 			whole[i], short[i] = int64(i)<<40, int32(-i)
 		}
 		has := func(c int) bool { return !null[c] }
-		b := &ByClass{Columns: []ClassColumn{{Values(values, has), table, at}, {Values(whole, nil), table, at}, {Values(short, has), table, at}}}
-		rows := Rows{Class: make([][]int64, 2)}
+		b := &operators.ByClass{Columns: []operators.ClassColumn{{operators.Values(values, has), table, at}, {operators.Values(whole, nil), table, at}, {operators.Values(short, has), table, at}}}
+		rows := operators.Rows{Class: make([][]int64, 2)}
 		rows.Class[table] = class
 		out, keep, err := b.Apply(context.Background(), mem, rows)
 		require.NoError(t, err)
@@ -69,38 +71,40 @@ func TestByClassGathers(t *testing.T) {
 }
 
 // fittedAs is an operator of one table that is fitted as it is told.
-type fittedAs struct{ fitted Fitted }
+type fittedAs struct{ fitted operators.Fitted }
 
-func (f fittedAs) Bind(*arrow.Schema) (*Plan, error) {
-	return &Plan{Name: "mine", Adds: []Added{{Field: arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}},
+func (f fittedAs) Bind(*arrow.Schema) (*operators.Plan, error) {
+	return &operators.Plan{Name: "mine", Adds: []operators.Added{{Field: arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}},
 		Tables: []contingency.Request{{Keys: []contingency.Key{{Name: "A"}}}},
-		Fit:    func(context.Context, []*contingency.Table, Env) (Fitted, error) { return f.fitted, nil }}, nil
+		Fit: func(context.Context, []*contingency.Table, operators.Env) (operators.Fitted, error) {
+			return f.fitted, nil
+		}}, nil
 }
 
 // Columns by class that do not fit are an error with the operator's name.
 func TestByClassIsChecked(t *testing.T) {
-	of := func(columns ...ClassColumn) Fitted {
-		return &struct{ ByClass }{ByClass{Columns: columns}}
+	of := func(columns ...operators.ClassColumn) operators.Fitted {
+		return &struct{ operators.ByClass }{operators.ByClass{Columns: columns}}
 	}
-	three, two := Values([]int64{5, 6, 7}, nil), Values([]int64{5, 6}, nil)
-	for want, f := range map[string]Fitted{
-		"": of(ClassColumn{Values: three}),
-		"mine: column 0 by class has 2 values for the 3 classes of the table": of(ClassColumn{Values: two}),
-		"mine: column 0 by class has 2 places for the 3 classes of the table": of(ClassColumn{Values: two, At: []int32{0, 1}}),
-		"mine: column 0 by class has value 2 of 2 for class 1":                of(ClassColumn{Values: two, At: []int32{0, 2, 1}}),
-		"mine: column 0 by class is of table 1; the plan has 1":               of(ClassColumn{Values: three, Table: 1}),
-		"mine: column 0 by class has no values":                               of(ClassColumn{}),
-		"mine: there are 2 columns by class, the plan adds 1":                 of(ClassColumn{Values: three}, ClassColumn{Values: three}),
+	three, two := operators.Values([]int64{5, 6, 7}, nil), operators.Values([]int64{5, 6}, nil)
+	for want, f := range map[string]operators.Fitted{
+		"": of(operators.ClassColumn{Values: three}),
+		"mine: column 0 by class has 2 values for the 3 classes of the table": of(operators.ClassColumn{Values: two}),
+		"mine: column 0 by class has 2 places for the 3 classes of the table": of(operators.ClassColumn{Values: two, At: []int32{0, 1}}),
+		"mine: column 0 by class has value 2 of 2 for class 1":                of(operators.ClassColumn{Values: two, At: []int32{0, 2, 1}}),
+		"mine: column 0 by class is of table 1; the plan has 1":               of(operators.ClassColumn{Values: three, Table: 1}),
+		"mine: column 0 by class has no values":                               of(operators.ClassColumn{}),
+		"mine: there are 2 columns by class, the plan adds 1":                 of(operators.ClassColumn{Values: three}, operators.ClassColumn{Values: three}),
 		"mine: Apply returned 0 columns, the plan adds 1":                     of(),
-		"mine: Apply returned column \"x\" as float64, the plan says int64":   of(ClassColumn{Values: Values([]float64{1, 2, 3}, nil)}),
-		"mine: values by class cannot be of type bool":                        of(ClassColumn{Values: array.NewBooleanData(array.NewData(arrow.FixedWidthTypes.Boolean, 3, []*memory.Buffer{nil, memory.NewBufferBytes([]byte{1})}, nil, 0, 0))}),
+		"mine: Apply returned column \"x\" as float64, the plan says int64":   of(operators.ClassColumn{Values: operators.Values([]float64{1, 2, 3}, nil)}),
+		"mine: values by class cannot be of type bool":                        of(operators.ClassColumn{Values: array.NewBooleanData(array.NewData(arrow.FixedWidthTypes.Boolean, 3, []*memory.Buffer{nil, memory.NewBufferBytes([]byte{1})}, nil, 0, 0))}),
 	} {
 		t.Run(want, func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			defer mem.AssertSize(t, 0)
-			source := typed(t, mem, []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}}, `[{"A":"a"},{"A":"b"},{"A":"c"},{"A":"a"}]`)
+			source := operatortest.Typed(t, mem, []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}}, `[{"A":"a"},{"A":"b"},{"A":"c"},{"A":"a"}]`)
 			defer source.Release()
-			_, _, err := table(t, mem, source, Options{Allocator: mem}, fittedAs{f})
+			_, _, err := operatortest.Table(t, mem, source, operators.Options{Allocator: mem}, fittedAs{f})
 			if want == "" {
 				require.NoError(t, err)
 				return

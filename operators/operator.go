@@ -5,7 +5,7 @@
 // rows through a second time to look up each row's class and hand the new columns to a [Sink]:
 //
 //	key := schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"}, {Name: "sex"}}}
-//	chain, err := operators.NewChain(source.Schema(), operators.Suda{Key: key, Shared: true})
+//	chain, err := operators.NewChain(source.Schema(), suda.Operator{Key: key})
 //	report, err := chain.Run(ctx, source, sink, operators.Options{})
 //
 // The package knows Arrow but no file format; parquetfile, arrowfile and csvfile have the sources and sinks of files.

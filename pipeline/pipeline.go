@@ -1,7 +1,7 @@
 // Package pipeline runs a spec: it finds the inputs, binds the operators, counts, fits, annotates, and writes the outputs and the
 // summary document.
 //
-//	spec, err := schemas.Decode("census.yaml", text)
+//	spec, err := specfile.Decode("census.yaml", text)
 //	outcome, err := pipeline.Run(ctx, spec, pipeline.Options{})
 //	for _, b := range outcome.Breaches {
 //		fmt.Println(b)
