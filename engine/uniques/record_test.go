@@ -1,4 +1,4 @@
-package pipeline
+package uniques
 
 import (
 	"fmt"
@@ -10,16 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"microrisk/engine/contingency"
-	"microrisk/engine/uniques"
-	"microrisk/operators/suda"
 )
 
 // An explained is a small file, its policies, and the record to be explained.
 type explained struct {
 	rows     [][]uint32 // code 3 is missing
-	policies []uniques.Policy
+	policies []Policy
 	record   int
-	e        Explanation
+	o        RecordOptions
 	table    *contingency.Table
 	class    int // of the record
 }
@@ -27,17 +25,16 @@ type explained struct {
 func drawExplained(t *rapid.T) *explained {
 	variables := rapid.IntRange(1, 6).Draw(t, "variables")
 	rows := rapid.IntRange(1, 14).Draw(t, "rows")
-	f := &explained{rows: make([][]uint32, rows), policies: make([]uniques.Policy, variables)}
+	f := &explained{rows: make([][]uint32, rows), policies: make([]Policy, variables)}
 	list, codes := make([]contingency.Variable, variables), make([][]uint32, variables)
-	f.e = Explanation{MaxSize: rapid.IntRange(1, variables).Draw(t, "max_size"), ScoreName: rapid.SampledFrom(suda.Scores).Draw(t, "score")}
+	f.o = RecordOptions{Policies: f.policies, MaxSize: rapid.IntRange(1, variables).Draw(t, "max_size"), Score: Score(rapid.IntRange(0, int(ElliotLimited)).Draw(t, "score")), Nearest: 10}
 	one := rapid.Bool().Draw(t, "one policy")
 	for v := range list {
-		f.policies[v] = uniques.Policy(rapid.IntRange(0, int(uniques.Drop)).Draw(t, "policy"))
+		f.policies[v] = Policy(rapid.IntRange(0, int(Drop)).Draw(t, "policy"))
 		if one {
 			f.policies[v] = f.policies[0]
 		}
 		list[v] = contingency.Variable{Name: fmt.Sprint("v", v), Categories: []string{"a", "b", "c"}}
-		f.e.Variables = append(f.e.Variables, list[v].Name)
 		codes[v] = rapid.SliceOfN(rapid.Uint32Range(0, 3), rows, rows).Draw(t, "codes")
 		for r := range rows {
 			f.rows[r] = append(f.rows[r], codes[v][r])
@@ -64,7 +61,7 @@ func (f *explained) is(class int) bool {
 
 func (f *explained) dropped(row []uint32) bool {
 	for v, code := range row {
-		if code == 3 && f.policies[v] == uniques.Drop {
+		if code == 3 && f.policies[v] == Drop {
 			return true
 		}
 	}
@@ -74,7 +71,7 @@ func (f *explained) dropped(row []uint32) bool {
 // differs has the variables in which another record's whole key differs from the record's.
 func (f *explained) differs(other []uint32) (list []int) {
 	for v, code := range f.rows[f.record] {
-		if code != other[v] && !(f.policies[v] == uniques.Wildcard && (code == 3 || other[v] == 3)) {
+		if code != other[v] && !(f.policies[v] == Wildcard && (code == 3 || other[v] == 3)) {
 			list = append(list, v)
 		}
 	}
@@ -85,7 +82,7 @@ func (f *explained) differs(other []uint32) (list []int) {
 func (f *explained) unique(set uint64) bool {
 	own := f.rows[f.record]
 	for v, p := range f.policies {
-		if set>>v&1 == 1 && own[v] == 3 && (p == uniques.Ignore || p == uniques.Wildcard) {
+		if set>>v&1 == 1 && own[v] == 3 && (p == Ignore || p == Wildcard) {
 			return false // a set that says nothing about the record there
 		}
 	}
@@ -97,7 +94,7 @@ func (f *explained) unique(set uint64) bool {
 		for v, p := range f.policies {
 			if set>>v&1 == 1 {
 				missing := own[v] == 3 || other[v] == 3
-				like = like && (own[v] == other[v] && !(p == uniques.Ignore && missing) || p == uniques.Wildcard && missing)
+				like = like && (own[v] == other[v] && !(p == Ignore && missing) || p == Wildcard && missing)
 			}
 		}
 		if like {
@@ -111,12 +108,13 @@ func (f *explained) unique(set uint64) bool {
 func TestExplanationAgreesWithDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawExplained(t)
-		require.NoError(t, f.e.compare(t.Context(), f.table, f.class, f.policies))
+		e, err := Explain(t.Context(), f.table, f.class, f.o)
+		require.NoError(t, err)
 		if f.dropped(f.rows[f.record]) {
-			require.False(t, f.e.Counted)
+			require.False(t, e.Counted)
 			return
 		}
-		require.True(t, f.e.Counted)
+		require.True(t, e.Counted)
 		variables := len(f.policies)
 		distance, frequency, near := variables+1, int64(0), int64(0)
 		for _, other := range f.rows {
@@ -132,21 +130,21 @@ func TestExplanationAgreesWithDefinition(t *testing.T) {
 				near++
 			}
 		}
-		require.Equal(t, frequency, f.e.Frequency)
-		require.Equal(t, near, f.e.NearCount)
+		require.Equal(t, frequency, e.Frequency)
+		require.Equal(t, near, e.NearCount)
 		if near > 0 {
-			require.Equal(t, distance, f.e.Distance)
+			require.Equal(t, distance, e.Distance)
 		}
-		for _, n := range f.e.Near {
+		for _, n := range e.Near {
 			require.Len(t, n.Differs, distance)
 			require.Positive(t, n.Count)
-			for i, v := range n.Differs {
-				require.NotEqual(t, f.e.Values[v], n.Values[i])
+			for _, v := range n.Differs {
+				require.NotEqual(t, f.table.Code(f.class, v), f.table.Code(n.Class, v))
 			}
 		}
 		var want [][]int
 		for set := range uint64(1) << variables {
-			if frequency != 1 || bits.OnesCount64(set) > f.e.MaxSize || !f.unique(set) {
+			if frequency != 1 || bits.OnesCount64(set) > f.o.MaxSize || !f.unique(set) {
 				continue
 			}
 			minimal := true
@@ -157,27 +155,26 @@ func TestExplanationAgreesWithDefinition(t *testing.T) {
 				want = append(want, positions(set))
 			}
 		}
-		require.ElementsMatch(t, want, f.e.MSUs)
+		require.ElementsMatch(t, want, e.MSUs)
 	})
 }
 
 // The search for one record goes another way than that for all, so each is the other's oracle.
 func TestExplanationAgreesWithSearch(t *testing.T) {
-	definitions := map[string]uniques.Score{suda.ScoreLattice: uniques.Lattice, suda.ScoreLatticeLimited: uniques.LatticeLimited,
-		suda.ScoreFactorial: uniques.Factorial, suda.ScoreElliotLimited: uniques.ElliotLimited}
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawExplained(t)
-		all, err := uniques.Search(t.Context(), f.table, uniques.Options{Policies: f.policies, MaxSize: f.e.MaxSize, Score: definitions[f.e.ScoreName], MSUs: true, Workers: 1})
+		all, err := Search(t.Context(), f.table, Options{Policies: f.policies, MaxSize: f.o.MaxSize, Score: f.o.Score, MSUs: true, Workers: 1})
 		require.NoError(t, err)
-		require.NoError(t, f.e.compare(t.Context(), f.table, f.class, f.policies))
-		require.Equal(t, all.Frequency[f.class], f.e.Frequency)
+		e, err := Explain(t.Context(), f.table, f.class, f.o)
+		require.NoError(t, err)
+		require.Equal(t, all.Frequency[f.class], e.Frequency)
 		var want [][]int
 		for _, set := range all.MSUs(f.class, nil) {
 			want = append(want, positions(set))
 		}
-		require.Equal(t, want, f.e.MSUs)
-		require.InDelta(t, all.Score[f.class], f.e.Score, 1e-12*max(1, f.e.Score))
-		require.InDelta(t, all.IS[f.class], f.e.IS, 1e-12*max(1, f.e.IS))
+		require.Equal(t, want, e.MSUs)
+		require.Equal(t, all.Score[f.class], e.Score)
+		require.Equal(t, all.IS[f.class], e.IS)
 	})
 }
 
