@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -268,35 +265,3 @@ func (w *rowWriter) Write(rows arrow.Record, added []arrow.Array, keep *operator
 }
 
 func (w *rowWriter) Close() error { return nil }
-
-// leading is the number that a category begins with: 70-74, <16, 85+, [0.5,1).
-var leading = regexp.MustCompile(`^(?:<|>=|\[)?(-?[0-9]+(?:\.[0-9]+)?)`)
-
-// ranksOf are the places of the categories of each variable in the order of their values; nil for a variable whose categories have none.
-func ranksOf(t *contingency.Table) [][]int {
-	ranks := make([][]int, len(t.Variables))
-	for v, variable := range t.Variables {
-		values, order := make([]float64, len(variable.Categories)), make([]int, len(variable.Categories))
-		ordered := len(order) > 2
-		for c, category := range variable.Categories {
-			order[c] = c
-			m := leading.FindStringSubmatch(category)
-			if ordered = ordered && m != nil; !ordered {
-				break
-			}
-			values[c], _ = strconv.ParseFloat(m[1], 64)
-			if strings.HasPrefix(category, "<") {
-				values[c] = math.Inf(-1)
-			}
-		}
-		if !ordered {
-			continue
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-		ranks[v] = make([]int, len(order))
-		for place, c := range order {
-			ranks[v][c] = place
-		}
-	}
-	return ranks
-}

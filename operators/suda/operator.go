@@ -47,6 +47,9 @@ var scores = map[string]uniques.Score{
 	ScoreFactorial: uniques.Factorial, ScoreElliotLimited: uniques.ElliotLimited,
 }
 
+// ScoreOf is a definition of the score as package uniques has it; "" is the default.
+func ScoreOf(name string) uniques.Score { return scores[name] }
+
 // Bind is an Operator's. The key variables must exist and have equality, and the weight, if there is one, must be a number.
 func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) { return o.BindAs(in, false) }
 
