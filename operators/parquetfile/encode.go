@@ -23,9 +23,11 @@ const (
 	dictionaryBytes = 1 << 20
 )
 
-// An encoder makes column chunks of Arrow arrays: the library writes them to a small file in memory, which is taken apart again.
+// An encoder makes column chunks of Arrow arrays. Columns of numbers are encoded here; of the others, the library writes a small file in
+// memory, which is taken apart again.
 type encoder struct {
 	columns  []*encodedColumn
+	others   []*encodedColumn // those of columns that the library encodes
 	writer   *parquet.GenericWriter[any]
 	writers  []*parquet.ColumnWriter
 	buffer   bytes.Buffer
@@ -41,8 +43,9 @@ type encoder struct {
 type encodedColumn struct {
 	field    arrow.Field
 	format   columnFormat
+	numbers  numberColumn    // nil for one that the library encodes
 	values   []parquet.Value // staged
-	position int
+	position int             // among those of the library
 }
 
 // encoded is what an encoder made: a small file.
@@ -55,16 +58,26 @@ func newEncoder(fields []arrow.Field, formats []columnFormat, codec compress.Cod
 	e := &encoder{maxGroup: maxGroup}
 	group := parquet.Group{}
 	for i, f := range fields {
-		group[fmt.Sprintf("c%06d", i)] = formats[i].node // the library sorts columns by name
-		e.columns = append(e.columns, &encodedColumn{field: f, format: formats[i], position: i})
+		c := &encodedColumn{field: f, format: formats[i], numbers: newNumberColumn(f.Type, codec), position: len(e.others)}
+		e.columns = append(e.columns, c)
+		if c.numbers == nil {
+			group[columnName(len(e.others))] = c.format.node
+			e.others = append(e.others, c)
+		}
 	}
 	e.schema, e.codec = parquet.NewSchema("schema", group), codec
 	e.open()
 	return e
 }
 
+// columnName is a name in the library's files: it sorts columns by name.
+func columnName(i int) string { return fmt.Sprintf("c%06d", i) }
+
 // open starts a small file.
 func (e *encoder) open() {
+	if len(e.others) == 0 {
+		return
+	}
 	e.buffer = bytes.Buffer{}
 	e.writer = parquet.NewGenericWriter[any](&e.buffer, e.schema, parquet.Compression(e.codec),
 		parquet.DictionaryMaxBytes(dictionaryBytes), parquet.CreatedBy("microrisk", "1", "0"))
@@ -89,7 +102,12 @@ func (e *encoder) write(arrays []arrow.Array, rows int, keep *operators.Bitmap) 
 			}
 		}
 		for k, c := range e.columns {
-			if err := c.stage(readers[k], from, to, keep); err != nil {
+			if c.numbers == nil {
+				err = c.stage(readers[k], from, to, keep)
+			} else if err = c.numbers.add(arrays[k], from, to, keep); err != nil {
+				err = fmt.Errorf("column %q: %w", c.field.Name, err)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -101,7 +119,7 @@ func (e *encoder) write(arrays []arrow.Array, rows int, keep *operators.Bitmap) 
 		}
 		from = to
 	}
-	for _, c := range e.columns { // what waits must not point into the arrays
+	for _, c := range e.others { // what waits must not point into the arrays
 		for i := range c.values {
 			if k := c.values[i].Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
 				c.values[i] = c.values[i].Clone()
@@ -120,6 +138,9 @@ func (e *encoder) readers(arrays []arrow.Array, rows int) ([]valueReader, error)
 		}
 		if a.Len() != rows {
 			return nil, fmt.Errorf("column %q: a batch has %d values for %d rows", c.field.Name, a.Len(), rows)
+		}
+		if c.numbers != nil {
+			continue
 		}
 		r, err := c.format.reader(a)
 		if err != nil {
@@ -150,7 +171,7 @@ func (c *encodedColumn) stage(read valueReader, from, to int, keep *operators.Bi
 }
 
 func (e *encoder) flush() error {
-	for k, c := range e.columns {
+	for k, c := range e.others {
 		if n, err := e.writers[k].WriteRowValues(c.values); err != nil {
 			return fmt.Errorf("column %q: %w", c.field.Name, err)
 		} else if n != e.staged {
@@ -180,17 +201,68 @@ func (e *encoder) takeFull() []*encoded {
 	return full
 }
 
-// finish ends the small file and takes it apart. Without rows there are no row groups.
+// finish ends the row group. Without rows there is none.
 func (e *encoder) finish() (*encoded, error) {
 	if e.staged > 0 {
 		if err := e.flush(); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.writer.Close(); err != nil {
+	made := &encoded{data: []byte(magic), footer: &footer{limit: maxPageBytes}}
+	if len(e.others) > 0 {
+		if err := e.writer.Close(); err != nil {
+			return nil, err
+		}
+		var err error
+		if made, err = openEncoded(e.buffer.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	if e.rows == 0 {
+		return made, nil
+	}
+	return made, e.join(made)
+}
+
+// join puts the chunks of numbers behind what the library has made, all in the order of the columns.
+func (e *encoder) join(made *encoded) error {
+	group, others := thriftValue{kind: thriftStruct}, []thriftValue(nil)
+	if len(e.others) > 0 {
+		var err error
+		if others, err = made.chunks(0); err != nil {
+			return err
+		}
+	}
+	chunks := thriftValue{kind: thriftList, elem: thriftStruct}
+	for _, c := range e.columns {
+		if c.numbers == nil {
+			chunks.kids = append(chunks.kids, others[c.position])
+			continue
+		}
+		data, chunk, err := c.numbers.finish(made.data)
+		if err != nil {
+			return fmt.Errorf("column %q: %w", c.field.Name, err)
+		}
+		made.data = data
+		chunks.kids = append(chunks.kids, chunk)
+	}
+	group.set(groupColumns, chunks)
+	group.set(groupRows, thriftInt(thriftI64, e.rows))
+	made.footer.groups, made.footer.start = [][]byte{group.append(nil)}, int64(len(made.data))
+	return nil
+}
+
+// schemaOf is the footer of a file with all columns, as the library describes them.
+func schemaOf(fields []arrow.Field, formats []columnFormat) (*encoded, error) {
+	group := parquet.Group{}
+	for i := range fields {
+		group[columnName(i)] = formats[i].node
+	}
+	var b bytes.Buffer
+	if err := parquet.NewGenericWriter[any](&b, parquet.NewSchema("schema", group), parquet.CreatedBy("microrisk", "1", "0")).Close(); err != nil {
 		return nil, err
 	}
-	return openEncoded(e.buffer.Bytes())
+	return openEncoded(b.Bytes())
 }
 
 func openEncoded(data []byte) (*encoded, error) {

@@ -17,7 +17,7 @@ const (
 
 	chunkPath, chunkOffset, chunkMeta, chunkOffsetIndex, chunkOffsetIndexLength, chunkColumnIndex, chunkColumnIndexLength, chunkCrypto, chunkSecret = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
-	metaType, metaEncodings, metaPath, metaCodec, metaValues, metaUncompressed, metaCompressed, metaData, metaIndex, metaDictionary, metaStatistics, metaBloom, metaBloomLength = 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15
+	metaType, metaEncodings, metaPath, metaCodec, metaValues, metaUncompressed, metaCompressed, metaData, metaIndex, metaDictionary, metaStatistics, metaPageCounts, metaBloom, metaBloomLength = 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15
 
 	elementType, elementLength, elementRepetition, elementName, elementChildren, elementField = 1, 2, 3, 4, 5, 9
 )

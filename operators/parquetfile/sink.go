@@ -134,7 +134,7 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 		}
 	}
 	s.planUnits()
-	shape, err := newEncoder(s.fields, s.formats, s.codec, 0).finish()
+	shape, err := schemaOf(s.fields, s.formats)
 	if err != nil {
 		return nil, err
 	}
