@@ -39,8 +39,8 @@ func (f *file) inside(chunk *thriftValue, place, length int16) bool {
 	return from >= 4 && n > 0 && n <= f.footer.start && from <= f.footer.start-n
 }
 
-// index takes the page indexes of a chunk along, with the new places of its pages.
-func (o *output) index(m *chunkMove, shift int64) error {
+// index takes the page indexes of column chunk i along, with the new places of its pages.
+func (o *output) index(i int, m *chunkMove, shift int64) error {
 	var p pageIndex
 	if o.indexed {
 		var err error
@@ -51,8 +51,7 @@ func (o *output) index(m *chunkMove, shift int64) error {
 	for _, id := range []int16{chunkColumnIndex, chunkColumnIndexLength, chunkOffsetIndex, chunkOffsetIndexLength} {
 		m.chunk.remove(id)
 	}
-	m.chunk.set(indexMark, thriftInt(thriftI64, int64(len(o.pending()))))
-	o.indexes[len(o.indexes)-1] = append(o.pending(), p)
+	o.indexes[len(o.groups)][i] = p
 	return nil
 }
 
@@ -106,16 +105,6 @@ func countIndexed(b []byte) int {
 		return 0
 	}
 	return len(v.field(1).list())
-}
-
-// indexMark is a field number that Parquet does not have: which index of the row group belongs to a chunk, until the end.
-const indexMark = 9999
-
-func (o *output) pending() []pageIndex {
-	if len(o.indexes) == len(o.groups) {
-		o.indexes = append(o.indexes, nil)
-	}
-	return o.indexes[len(o.indexes)-1]
 }
 
 func readIndex(m *chunkMove, place, length int16) ([]byte, error) {
@@ -192,8 +181,7 @@ func (o *output) placeIndexes(g int) error {
 	chunks := group.field(groupColumns).kids
 	for c := range chunks {
 		chunk := &chunks[c]
-		p := &o.indexes[g][chunk.integer(indexMark, 0)]
-		chunk.remove(indexMark)
+		p := &o.indexes[g][c]
 		if p.columnsAt.length > 0 {
 			chunk.set(chunkColumnIndex, thriftInt(thriftI64, p.columnsAt.at))
 			chunk.set(chunkColumnIndexLength, thriftInt(thriftI32, p.columnsAt.length))

@@ -230,6 +230,7 @@ func (o *output) distrust(f *file, chunk *thriftValue) {
 
 // move copies the pages of the chunks, those that lie side by side in one go, and notes their new places.
 func (o *output) move(moves []chunkMove) error {
+	o.indexes = append(o.indexes, make([]pageIndex, len(moves))) // in the order of the columns, the first one first: readers begin there
 	order := make([]int, len(moves))
 	for i := range moves {
 		order[i] = i
@@ -264,7 +265,7 @@ func (o *output) move(moves []chunkMove) error {
 		}
 		for ; i < j; i++ {
 			m := &moves[order[i]]
-			if err := o.index(m, shift); err != nil {
+			if err := o.index(order[i], m, shift); err != nil {
 				return err
 			}
 			shiftChunk(&m.chunk, shift)
@@ -338,7 +339,6 @@ func (o *output) addGroup(group thriftValue, moves []chunkMove, rows int64) erro
 	if n := len(o.groups); n < 1<<15 {
 		group.set(groupOrdinal, thriftInt(thriftI16, int64(n)))
 	}
-	o.pending()
 	o.groups = append(o.groups, group.append(nil))
 	o.rows += rows
 	return nil
