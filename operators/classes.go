@@ -2,6 +2,7 @@ package operators
 
 import (
 	"fmt"
+
 	"microrisk/engine/contingency"
 )
 

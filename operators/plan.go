@@ -3,10 +3,11 @@ package operators
 import (
 	"errors"
 	"fmt"
-	"microrisk/schemas"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/schemas"
 )
 
 // named says which operator an error is about.

@@ -1,11 +1,12 @@
 package operators
 
 import (
-	"microrisk/schemas"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/schemas"
 )
 
 // A Config is what a spec says of an operator that can be run.

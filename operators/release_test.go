@@ -2,15 +2,16 @@ package operators_test
 
 import (
 	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
 	"microrisk/operators"
 	"microrisk/operators/operatortest"
 	"microrisk/operators/recode"
 	"microrisk/operators/selection"
 	"microrisk/operators/suda"
-	"testing"
-
-	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/stretchr/testify/require"
 )
 
 // A poisoner writes over what is released, so that a use after the release shows.

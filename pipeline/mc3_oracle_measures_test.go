@@ -2,8 +2,9 @@ package pipeline_test
 
 import (
 	"fmt"
-	"microrisk/operators/mc3"
 	"slices"
+
+	"microrisk/operators/mc3"
 )
 
 // mc3Figures are the measures of a file, averaged over models.

@@ -2,8 +2,9 @@ package pipeline_test
 
 import (
 	"math"
-	"microrisk/operators/mc3"
 	"slices"
+
+	"microrisk/operators/mc3"
 )
 
 // The models of the mc3 oracle, written from spec/bayes.md and spec/bayes-numerics.md alone and as naively as they can be: all sets of

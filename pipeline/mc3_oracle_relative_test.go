@@ -2,9 +2,10 @@ package pipeline_test
 
 import (
 	"fmt"
-	"microrisk/operators/mc3"
 	"slices"
 	"strings"
+
+	"microrisk/operators/mc3"
 )
 
 func sortedCliques(text string) string {

@@ -1,13 +1,14 @@
 package pipeline
 
 import (
-	"microrisk/operators"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"microrisk/operators"
 )
 
 func TestNothingThatIsReadIsWritten(t *testing.T) {

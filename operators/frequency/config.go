@@ -2,6 +2,7 @@ package frequency
 
 import (
 	"cmp"
+
 	"microrisk/schemas"
 )
 

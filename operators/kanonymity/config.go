@@ -2,6 +2,7 @@ package kanonymity
 
 import (
 	"cmp"
+
 	"microrisk/schemas"
 )
 

@@ -2,6 +2,7 @@ package ldiversity
 
 import (
 	"cmp"
+
 	"microrisk/schemas"
 )
 

@@ -2,8 +2,9 @@ package mc3
 
 import (
 	"fmt"
-	"microrisk/schemas"
 	"slices"
+
+	"microrisk/schemas"
 )
 
 // MaxExactVariables is the most key variables that the exact search takes, memory permitting.

@@ -2,6 +2,7 @@ package mc3
 
 import (
 	"cmp"
+
 	"microrisk/schemas"
 )
 

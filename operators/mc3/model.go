@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"microrisk/schemas"
 	"strings"
+
+	"microrisk/schemas"
 )
 
 // A Model is a fitted model of mc3 as it is saved to a file: all that is needed to measure other records of the same population. It

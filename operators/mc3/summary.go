@@ -1,8 +1,9 @@
 package mc3
 
 import (
-	"microrisk/schemas"
 	"path/filepath"
+
+	"microrisk/schemas"
 )
 
 // A Summary is mc3's part of the summary.

@@ -2,6 +2,7 @@ package mc3
 
 import (
 	"fmt"
+
 	"microrisk/engine/contingency"
 	"microrisk/operators"
 )

@@ -3,8 +3,6 @@ package operatortest
 
 import (
 	"context"
-	"microrisk/operators"
-	"microrisk/schemas"
 	"sort"
 	"strconv"
 	"strings"
@@ -14,6 +12,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // Lines makes records of text columns: "name name" and one line a row, "_" for null, cut into batches of the given size.

@@ -3,6 +3,7 @@ package recode
 import (
 	"fmt"
 	"math"
+
 	"microrisk/schemas"
 )
 

@@ -3,9 +3,10 @@ package recode
 import (
 	"cmp"
 	"fmt"
-	"microrisk/schemas"
 	"slices"
 	"strings"
+
+	"microrisk/schemas"
 )
 
 // Name of the operator.

@@ -2,11 +2,12 @@ package recode
 
 import (
 	"math"
-	"microrisk/operators"
 	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/operators"
 )
 
 // belowOf tells whether value x, with that text, is below an end of a band. Numerals are compared exactly, floating-point numbers as they

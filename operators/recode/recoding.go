@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"microrisk/operators"
 	"sort"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/operators"
 )
 
 // recoding turns the words of a recode into a function on values of the type, and tells the type of what it makes.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"microrisk/operators"
 	"slices"
+
+	"microrisk/operators"
 )
 
 // findAreas finds the classes of each table.

@@ -2,9 +2,10 @@ package sap
 
 import (
 	"fmt"
-	"microrisk/schemas"
 	"slices"
 	"strings"
+
+	"microrisk/schemas"
 )
 
 // Check tells what the field table cannot.

@@ -3,6 +3,7 @@ package sap
 import (
 	"cmp"
 	"fmt"
+
 	"microrisk/schemas"
 )
 

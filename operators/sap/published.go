@@ -2,10 +2,11 @@ package sap
 
 import (
 	"fmt"
-	"microrisk/operators"
-	"microrisk/schemas"
 	"slices"
 	"strings"
+
+	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // foreignRows looks for rows of published counts that no table asks for: of categories, or of tables, that the data does not have.

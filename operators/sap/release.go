@@ -2,8 +2,9 @@ package sap
 
 import (
 	"fmt"
-	"microrisk/schemas"
 	"reflect"
+
+	"microrisk/schemas"
 )
 
 // A Release says how counts are published.

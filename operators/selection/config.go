@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+
 	"microrisk/schemas"
 )
 

@@ -2,9 +2,10 @@ package selection
 
 import (
 	"fmt"
-	"microrisk/operators"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/operators"
 )
 
 // Weighed leaves the records out whose sampling weight is 0 or missing: they stay in the output, with nulls in the columns of the

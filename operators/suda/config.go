@@ -2,6 +2,7 @@ package suda
 
 import (
 	"cmp"
+
 	"microrisk/schemas"
 )
 

@@ -3,8 +3,9 @@ package tabulate
 import (
 	"cmp"
 	"fmt"
-	"microrisk/schemas"
 	"slices"
+
+	"microrisk/schemas"
 )
 
 // Name of the operator, and what it is called in the summary unless the spec says otherwise.

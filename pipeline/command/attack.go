@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"microrisk/engine/attack"
+	"microrisk/operators/report"
 	"microrisk/pipeline"
 )
 
@@ -119,9 +120,9 @@ func mc3FitFlags() []cli.Flag {
 }
 
 func attackText(o *pipeline.AttackOutcome, path string) string {
-	text := fmt.Sprintf("%s of a population of %s\n", plural(o.Records, "record", "records"), count(int64(math.Round(o.People))))
+	text := fmt.Sprintf("%s of a population of %s\n", report.Plural(o.Records, "record", "records"), report.Count(int64(math.Round(o.People))))
 	if f := o.Known; f != nil {
-		text += fmt.Sprintf("%s, %s of them unique in the population\n", plural(f.SampleUniques, "sample unique", "sample uniques"), count(f.UniqueInBoth))
+		text += fmt.Sprintf("%s, %s of them unique in the population\n", report.Plural(f.SampleUniques, "sample unique", "sample uniques"), report.Count(f.UniqueInBoth))
 	}
 	if o.Known != nil {
 		text += "\nstrategies, as the population is known\n" + table("  ", strategyRows(o.Strategies, func(r pipeline.AttackRow) *attack.Result { return r.Known }))
@@ -151,7 +152,7 @@ func attackText(o *pipeline.AttackOutcome, path string) string {
 		}
 	}
 	if path != "" {
-		text += "\nwritten to " + printable(path) + "\n"
+		text += "\nwritten to " + report.Printable(path) + "\n"
 	}
 	return text
 }
@@ -164,8 +165,8 @@ func rankingText(by string) string {
 }
 
 // strategyRows are the rows of the table of strategies 1 to 7: chance and cost, as of says.
-func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack.Result) [][]cell {
-	rows := [][]cell{{left("considers"), left("way"), right("classes"), right("correct match"), right("cost"), right("without")}}
+func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack.Result) [][]report.Cell {
+	rows := [][]report.Cell{{report.Left("considers"), report.Left("way"), report.Right("classes"), report.Right("correct match"), report.Right("cost"), report.Right("without")}}
 	for _, a := range list {
 		name := a.Strategy.Considers
 		if a.Strategy.Number > 0 {
@@ -179,34 +180,34 @@ func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack
 			way = "p to s"
 		}
 		r := of(a)
-		rows = append(rows, []cell{left(name), left(way), right(count(r.Classes)), right(chance(r.Correct)), right(cost(r.CostWith)), right(cost(r.CostWithout))})
+		rows = append(rows, []report.Cell{report.Left(name), report.Left(way), report.Right(report.Count(r.Classes)), report.Right(chance(r.Correct)), report.Right(cost(r.CostWith)), report.Right(cost(r.CostWithout))})
 	}
 	return rows
 }
 
 // frontierRows are the rows of a frontier, which has two attacks for each number of classes, from person to sample and back.
-func frontierRows(list []pipeline.AttackRow, known bool) [][]cell {
-	head := []cell{right("classes")}
+func frontierRows(list []pipeline.AttackRow, known bool) [][]report.Cell {
+	head := []report.Cell{report.Right("classes")}
 	for _, way := range []string{"p to s", "s to p"} {
 		if known {
-			head = append(head, right(way+": true"), right("estimate"))
+			head = append(head, report.Right(way+": true"), report.Right("estimate"))
 		} else {
-			head = append(head, right(way+": estimate"))
+			head = append(head, report.Right(way+": estimate"))
 		}
 		if way == "p to s" {
-			head = append(head, right("cost"), right("without"))
+			head = append(head, report.Right("cost"), report.Right("without"))
 		}
 	}
-	rows := [][]cell{head}
+	rows := [][]report.Cell{head}
 	for i := 0; i+1 < len(list); i += 2 {
-		row := []cell{right(count(list[i].Classes))}
+		row := []report.Cell{report.Right(report.Count(list[i].Classes))}
 		for k, a := range list[i : i+2] {
 			if known {
-				row = append(row, right(chance(a.Known.Correct)))
+				row = append(row, report.Right(chance(a.Known.Correct)))
 			}
-			row = append(row, right(chance(a.Estimated.Correct)))
+			row = append(row, report.Right(chance(a.Estimated.Correct)))
 			if k == 0 {
-				row = append(row, right(cost(a.Estimated.CostWith)), right(cost(a.Estimated.CostWithout)))
+				row = append(row, report.Right(cost(a.Estimated.CostWith)), report.Right(cost(a.Estimated.CostWithout)))
 			}
 		}
 		rows = append(rows, row)
@@ -227,5 +228,5 @@ func cost(x float64) string {
 	if x < 10 {
 		return strconv.FormatFloat(x, 'f', 2, 64)
 	}
-	return count(int64(math.Round(x)))
+	return report.Count(int64(math.Round(x)))
 }

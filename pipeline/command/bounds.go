@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/report"
 	"microrisk/pipeline"
 )
 
@@ -105,29 +106,29 @@ func boundsText(o *pipeline.BoundsOutcome, path string) string {
 	}
 	width := "-"
 	if o.Unbounded < o.Cells {
-		width = figure(o.Width)
+		width = report.Figure(o.Width)
 	}
-	rows := [][]cell{
-		{left("released tables"), right(count(int64(o.Margins))), left("each margin for itself")},
-		{left("  perturbed by"), right(""), left(shorten(o.Scheme, 45))},
-		{left("cells"), right(count(int64(o.Cells))), left(shorten(printable(strings.Join(o.Variables, " x ")), 50))},
-		{left("  known exactly"), right(count(int64(o.Known))), left(partOf(int64(o.Known), int64(o.Cells)) + " of the cells")},
-		{left("  known to be empty"), right(count(int64(o.Zeros)))},
-		{left("  mean width"), right(width), left(found)},
+	rows := [][]report.Cell{
+		{report.Left("released tables"), report.Right(report.Count(int64(o.Margins))), report.Left("each margin for itself")},
+		{report.Left("  perturbed by"), report.Right(""), report.Left(report.Shorten(o.Scheme, 45))},
+		{report.Left("cells"), report.Right(report.Count(int64(o.Cells))), report.Left(report.Shorten(report.Printable(strings.Join(o.Variables, " x ")), 50))},
+		{report.Left("  known exactly"), report.Right(report.Count(int64(o.Known))), report.Left(report.PartOf(int64(o.Known), int64(o.Cells)) + " of the cells")},
+		{report.Left("  known to be empty"), report.Right(report.Count(int64(o.Zeros)))},
+		{report.Left("  mean width"), report.Right(width), report.Left(found)},
 	}
 	if o.Tables > 0 {
 		note := "have these margins"
 		if !o.AllTables {
 			note = "at least " + note
 		}
-		rows = append(rows, []cell{left("possible tables"), right(count(o.Tables)), left(note)})
+		rows = append(rows, []report.Cell{report.Left("possible tables"), report.Right(report.Count(o.Tables)), report.Left(note)})
 	}
 	if o.Unbounded > 0 {
-		rows = append(rows, []cell{left("  without upper bound"), right(count(int64(o.Unbounded)))})
+		rows = append(rows, []report.Cell{report.Left("  without upper bound"), report.Right(report.Count(int64(o.Unbounded)))})
 	}
 	text := ""
 	for _, w := range o.Warnings {
-		text += "\nwarning: " + printable(w) + "\n"
+		text += "\nwarning: " + report.Printable(w) + "\n"
 	}
-	return table("  ", rows) + text + "\nwritten to " + printable(path) + "\n"
+	return table("  ", rows) + text + "\nwritten to " + report.Printable(path) + "\n"
 }

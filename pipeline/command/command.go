@@ -35,6 +35,7 @@ import (
 	"microrisk/engine/scratch"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
+	"microrisk/operators/report"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -135,7 +136,7 @@ func (c *console) abandon() {
 func longText(e *uniques.EstimateError) string {
 	about := fmt.Sprintf("%.0f hours", math.Ceil(e.Duration.Hours()))
 	if days := e.Duration.Hours() / 24; days > 2 {
-		about = count(int64(math.Ceil(days))) + " days"
+		about = report.Count(int64(math.Ceil(days))) + " days"
 	}
 	return fmt.Sprintf("the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) goes on all the same",
 		about, e.MaxSize, e.MaxSize, e.MaxSize)

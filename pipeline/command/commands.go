@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/report"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
@@ -203,7 +204,7 @@ func (c *console) count() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return c.print(fmt.Sprintf("%s, %s, peak memory %d bytes\n", plural(records, "record", "records"), plural(classes, "combination", "combinations"), pipeline.PeakMemory()))
+			return c.print(fmt.Sprintf("%s, %s, peak memory %d bytes\n", report.Plural(records, "record", "records"), report.Plural(classes, "combination", "combinations"), pipeline.PeakMemory()))
 		},
 	}
 }

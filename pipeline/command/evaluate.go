@@ -13,6 +13,7 @@ import (
 	"microrisk/operators/individual"
 	"microrisk/operators/kanonymity"
 	"microrisk/operators/mc3"
+	"microrisk/operators/report"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
@@ -262,13 +263,13 @@ func differences(list []pipeline.ScorePair, all int) string {
 	if len(list) == 0 {
 		return ""
 	}
-	rows := [][]cell{{left("difference, sample by sample"), left("AUC"), left("slope")}}
+	rows := [][]report.Cell{{report.Left("difference, sample by sample"), report.Left("AUC"), report.Left("slope")}}
 	for _, c := range list[:min(len(list), shownPairs)] {
-		rows = append(rows, []cell{left(c.First + " - " + c.Second), left(mean(c.AUC, all)), left(mean(c.Slope, all))})
+		rows = append(rows, []report.Cell{report.Left(c.First + " - " + c.Second), report.Left(mean(c.AUC, all)), report.Left(mean(c.Slope, all))})
 	}
 	text := "\n" + table("  ", rows)
 	if more := len(list) - shownPairs; more > 0 {
-		text += fmt.Sprintf("  and %s\n", plural(int64(more), "pair more", "pairs more"))
+		text += fmt.Sprintf("  and %s\n", report.Plural(int64(more), "pair more", "pairs more"))
 	}
 	return text
 }
@@ -277,45 +278,45 @@ func differences(list []pipeline.ScorePair, all int) string {
 const shownFractions = 3
 
 func evaluationText(e *pipeline.Evaluation, folder string) string {
-	text := fmt.Sprintf("%s\n\n", inputName(e.Input, screen)) + table("  ", [][]cell{
-		{left("population"), right(count(e.Rows)), left("people")},
-		{left("  classes"), right(count(e.Classes)), left(fmt.Sprintf("by %d key variables", len(e.Key)))},
-		{left("  population uniques"), right(count(e.PopulationUniques)), left(partOf(e.PopulationUniques, e.Rows))},
-		{left("samples"), right(count(int64(e.Repetitions * len(e.Fractions)))), left(e.Design)},
+	text := fmt.Sprintf("%s\n\n", inputName(e.Input, screen)) + table("  ", [][]report.Cell{
+		{report.Left("population"), report.Right(report.Count(e.Rows)), report.Left("people")},
+		{report.Left("  classes"), report.Right(report.Count(e.Classes)), report.Left(fmt.Sprintf("by %d key variables", len(e.Key)))},
+		{report.Left("  population uniques"), report.Right(report.Count(e.PopulationUniques)), report.Left(report.PartOf(e.PopulationUniques, e.Rows))},
+		{report.Left("samples"), report.Right(report.Count(int64(e.Repetitions * len(e.Fractions)))), report.Left(e.Design)},
 	})
 	for _, f := range e.Fractions[:min(len(e.Fractions), shownFractions)] {
-		text += fmt.Sprintf("\n%s of the population: %s records, %s sample uniques; mean ± standard error\n", percent(100*f.Fraction), figure(f.Records), figure(f.SampleUniques))
-		head := []cell{left("score"), left("AUC"), left("slope")}
+		text += fmt.Sprintf("\n%s of the population: %s records, %s sample uniques; mean ± standard error\n", report.Percent(100*f.Fraction), report.Figure(f.Records), report.Figure(f.SampleUniques))
+		head := []report.Cell{report.Left("score"), report.Left("AUC"), report.Left("slope")}
 		if len(f.Scores) > 0 && len(f.Scores[0].Precision) > 0 {
-			head = append(head, left(fmt.Sprintf("precision of %d", f.Scores[0].Precision[0].Top)))
+			head = append(head, report.Left(fmt.Sprintf("precision of %d", f.Scores[0].Precision[0].Top)))
 		}
-		rows := [][]cell{head}
+		rows := [][]report.Cell{head}
 		for _, s := range f.Scores {
-			row := []cell{left(s.Name), left(mean(s.AUC, e.Repetitions)), left(mean(s.Slope, e.Repetitions))}
+			row := []report.Cell{report.Left(s.Name), report.Left(mean(s.AUC, e.Repetitions)), report.Left(mean(s.Slope, e.Repetitions))}
 			if len(s.Precision) > 0 {
-				row = append(row, left(mean(s.Precision[0].MeanFigure, e.Repetitions)))
+				row = append(row, report.Left(mean(s.Precision[0].MeanFigure, e.Repetitions)))
 			}
 			rows = append(rows, row)
 		}
 		text += table("  ", rows) + differences(f.Comparisons, e.Repetitions)
 		if len(f.FileMeasures) > 0 {
-			rows = [][]cell{{left("measure of the file"), left("estimated"), left("true"), left("bias")}}
+			rows = [][]report.Cell{{report.Left("measure of the file"), report.Left("estimated"), report.Left("true"), report.Left("bias")}}
 			for _, m := range f.FileMeasures {
-				rows = append(rows, []cell{left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")), left(mean(m.Estimate, e.Repetitions)), left(mean(m.Truth, e.Repetitions)), left(mean(m.Bias, e.Repetitions))})
+				rows = append(rows, []report.Cell{report.Left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")), report.Left(mean(m.Estimate, e.Repetitions)), report.Left(mean(m.Truth, e.Repetitions)), report.Left(mean(m.Bias, e.Repetitions))})
 			}
 			text += "\n" + table("  ", rows)
 		}
-		rows = [][]cell{{left("strategy"), left("correct match")}}
+		rows = [][]report.Cell{{report.Left("strategy"), report.Left("correct match")}}
 		for _, s := range f.Strategies {
-			rows = append(rows, []cell{left(s.Name), left(mean(s.Correct, e.Repetitions))})
+			rows = append(rows, []report.Cell{report.Left(s.Name), report.Left(mean(s.Correct, e.Repetitions))})
 		}
 		text += "\n" + table("  ", rows)
 	}
 	if more := len(e.Fractions) - shownFractions; more > 0 {
-		text += fmt.Sprintf("\nand %s: see %s\n", plural(int64(more), "fraction more", "fractions more"), printable(filepath.Join(folder, "evaluation.json")))
+		text += fmt.Sprintf("\nand %s: see %s\n", report.Plural(int64(more), "fraction more", "fractions more"), report.Printable(filepath.Join(folder, "evaluation.json")))
 	}
 	for _, w := range e.Warnings {
-		text += "\nwarning: " + printable(w) + "\n"
+		text += "\nwarning: " + report.Printable(w) + "\n"
 	}
-	return text + "\nwritten to " + printable(folder) + "\n"
+	return text + "\nwritten to " + report.Printable(folder) + "\n"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"microrisk/operators/mc3"
+	"microrisk/operators/report"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
@@ -187,7 +188,7 @@ func namesSpec(ctx *cli.Context) bool { return ctx.Args().Len() == 1 && isSpec(c
 // explanationText shows why a record is at risk.
 func explanationText(e *pipeline.Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "row %d of %s", e.Row, printable(e.Input))
+	fmt.Fprintf(&b, "row %d of %s", e.Row, report.Printable(e.Input))
 	if n := len(e.Inputs); n > 1 {
 		fmt.Fprintf(&b, ", among %d files", n)
 	}
@@ -201,7 +202,7 @@ func explanationText(e *pipeline.Explanation) string {
 	for _, set := range e.MSUs {
 		var parts []string
 		for _, v := range set {
-			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(e.Values[v])))
+			parts = append(parts, fmt.Sprintf("%s = %s", report.Printable(e.Variables[v]), report.Value(e.Values[v])))
 		}
 		if len(parts) == 0 {
 			parts = []string{"(nothing: it is the only record)"}
@@ -214,13 +215,13 @@ func explanationText(e *pipeline.Explanation) string {
 }
 
 // valueRows are the record's values, and those of the file that recoded ones come from.
-func valueRows(e *pipeline.Explanation) [][]cell {
-	var rows [][]cell
+func valueRows(e *pipeline.Explanation) [][]report.Cell {
+	var rows [][]report.Cell
 	for v, name := range e.Variables {
-		row := []cell{left(name), left(valueText(e.Values[v]))}
+		row := []report.Cell{report.Left(name), report.Left(report.Value(e.Values[v]))}
 		for _, f := range e.From {
 			if f.Variable == v {
-				row = append(row, left(fmt.Sprintf("%s = %s", printable(f.Column), valueText(f.Value))))
+				row = append(row, report.Left(fmt.Sprintf("%s = %s", report.Printable(f.Column), report.Value(f.Value))))
 			}
 		}
 		rows = append(rows, row)
@@ -231,22 +232,22 @@ func valueRows(e *pipeline.Explanation) [][]cell {
 func verdict(e *pipeline.Explanation) string {
 	limit := ""
 	if e.MaxSize < len(e.Variables) {
-		limit = fmt.Sprintf(" of at most %s", plural(int64(e.MaxSize), "variable", "variables"))
+		limit = fmt.Sprintf(" of at most %s", report.Plural(int64(e.MaxSize), "variable", "variables"))
 	}
 	switch {
 	case e.Frequency > 1:
-		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.\n", count(e.Frequency), count(e.Records))
+		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.\n", report.Count(e.Frequency), report.Count(e.Records))
 	case len(e.MSUs) == 0:
 		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
 	}
-	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
+	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", report.Plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
 }
 
 // scoreText is the record's score, and what else was measured.
 func scoreText(e *pipeline.Explanation) string {
-	rows := [][]cell{
-		{left("SUDA score"), right(figure(e.Score)), left(e.ScoreName)},
-		{left("intermediate SUDA metric"), right(figure(e.IS)), left("")},
+	rows := [][]report.Cell{
+		{report.Left("SUDA score"), report.Right(report.Figure(e.Score)), report.Left(e.ScoreName)},
+		{report.Left("intermediate SUDA metric"), report.Right(report.Figure(e.IS)), report.Left("")},
 	}
 	notes := map[string][2]string{
 		"suda_dis_is":            {"DIS-IS", "chance that a unique match is correct"},
@@ -261,9 +262,9 @@ func scoreText(e *pipeline.Explanation) string {
 		}
 		value := "-"
 		if r.Value != nil {
-			value = figure(*r.Value)
+			value = report.Figure(*r.Value)
 		}
-		rows = append(rows, []cell{left(words[0]), right(value), left(words[1])})
+		rows = append(rows, []report.Cell{report.Left(words[0]), report.Right(value), report.Left(words[1])})
 	}
 	return "\n" + table("", rows)
 }
@@ -274,28 +275,28 @@ func nearText(e *pipeline.Explanation) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nNearest other keys differ in %s (%s):\n", plural(int64(e.Distance), "variable", "variables"), plural(e.NearCount, "record", "records"))
-	rows := [][]cell{{left("instead"), right("records"), left("rows")}}
+	fmt.Fprintf(&b, "\nNearest other keys differ in %s (%s):\n", report.Plural(int64(e.Distance), "variable", "variables"), report.Plural(e.NearCount, "record", "records"))
+	rows := [][]report.Cell{{report.Left("instead"), report.Right("records"), report.Left("rows")}}
 	for _, n := range e.Near {
 		var parts, places []string
 		for i, v := range n.Differs {
-			parts = append(parts, fmt.Sprintf("%s = %s", printable(e.Variables[v]), valueText(n.Values[i])))
+			parts = append(parts, fmt.Sprintf("%s = %s", report.Printable(e.Variables[v]), report.Value(n.Values[i])))
 		}
 		for _, at := range n.Rows {
 			place := fmt.Sprint(at.Row)
 			if len(e.Inputs) > 1 {
-				place += " of " + printable(at.Input)
+				place += " of " + report.Printable(at.Input)
 			}
 			places = append(places, place)
 		}
 		if n.Count > int64(len(n.Rows)) {
 			places = append(places, "...")
 		}
-		rows = append(rows, []cell{left(strings.Join(parts, ", ")), right(count(n.Count)), left(strings.Join(places, ", "))})
+		rows = append(rows, []report.Cell{report.Left(strings.Join(parts, ", ")), report.Right(report.Count(n.Count)), report.Left(strings.Join(places, ", "))})
 	}
 	b.WriteString(table("  ", rows))
 	if e.NearMore > 0 {
-		fmt.Fprintf(&b, "  and %s\n", plural(int64(e.NearMore), "more key", "more keys"))
+		fmt.Fprintf(&b, "  and %s\n", report.Plural(int64(e.NearMore), "more key", "more keys"))
 	}
 	return b.String()
 }

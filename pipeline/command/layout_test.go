@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators"
+	"microrisk/operators/report"
 	"microrisk/operators/selection"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
@@ -15,14 +16,14 @@ import (
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
-		require.Equal(t, want, count(n))
+		require.Equal(t, want, report.Count(n))
 	}
 	for x, want := range map[float64]string{0: "0", 0.01: "0.01", 0.0134668: "0.01347", 4: "4", 5.16667: "5.167", 109.17: "109.2",
 		12345.68: "12,345.7", 1e-7: "1e-07", 2.5e300: "2.5e+300", 20402731: "20,402,731", 1999.97: "2,000", 0.99996: "1", 0.5: "0.5", 500.5: "500.5"} {
-		require.Equal(t, want, figure(x))
+		require.Equal(t, want, report.Figure(x))
 	}
-	require.Equal(t, []string{"5.167", "4.000", "1,234.500"}, figures([]float64{5.16667, 4, 1234.5}))
-	require.Equal(t, []string{"4", "3"}, figures([]float64{4, 3}))
+	require.Equal(t, []string{"5.167", "4.000", "1,234.500"}, report.Figures([]float64{5.16667, 4, 1234.5}))
+	require.Equal(t, []string{"4", "3"}, report.Figures([]float64{4, 3}))
 }
 
 func TestPercent(t *testing.T) {
@@ -31,9 +32,9 @@ func TestPercent(t *testing.T) {
 		want  string
 	}{{0, 0, "0.0 %"}, {0, 10, "0.0 %"}, {1, 3000, "<0.1 %"}, {1, 1000, "0.1 %"}, {1, 3, "33.3 %"}, {9994, 10000, "99.9 %"}, {9996, 10000, ">99.9 %"},
 		{1<<62 - 1, 1 << 62, ">99.9 %"}, {7, 7, "100.0 %"}, {1, 1 << 62, "<0.1 %"}} {
-		require.Equal(t, c.want, partOf(c.n, c.of), "%d of %d", c.n, c.of)
+		require.Equal(t, c.want, report.PartOf(c.n, c.of), "%d of %d", c.n, c.of)
 	}
-	require.Equal(t, "100.0 %", percent(99.99999999999))
+	require.Equal(t, "100.0 %", report.Percent(99.99999999999))
 }
 
 func TestInputName(t *testing.T) {
@@ -48,17 +49,17 @@ func TestInputName(t *testing.T) {
 
 func TestValueText(t *testing.T) {
 	for value, want := range map[string]string{"": `""`, " a": `" a"`, "a ": `"a "`, "a b": "a b", "(missing)": `"(missing)"`, "	": `"\t"`, "a\x00": `"a\x00"`, `"x"`: `"\"x\""`, "é": "é"} {
-		require.Equal(t, want, valueText(&value))
+		require.Equal(t, want, report.Value(&value))
 	}
-	require.Equal(t, "(missing)", valueText(nil))
+	require.Equal(t, "(missing)", report.Value(nil))
 }
 
 func TestShorten(t *testing.T) {
-	require.Equal(t, "short", shorten("short", 5))
-	require.Equal(t, "ve…ame", shorten("veryLongName", 6))
-	require.Len(t, []rune(shorten("häufigkeitsauszählung", 10)), 10)
-	require.Equal(t, `"a\nb"`, printable("a\nb"))
-	require.Equal(t, `"\x1b[2J"`, printable("\x1b[2J"))
+	require.Equal(t, "short", report.Shorten("short", 5))
+	require.Equal(t, "ve…ame", report.Shorten("veryLongName", 6))
+	require.Len(t, []rune(report.Shorten("häufigkeitsauszählung", 10)), 10)
+	require.Equal(t, `"a\nb"`, report.Printable("a\nb"))
+	require.Equal(t, `"\x1b[2J"`, report.Printable("\x1b[2J"))
 }
 
 func TestParseSize(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"microrisk/operators/recode"
+	"microrisk/operators/report"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
@@ -160,21 +161,21 @@ func levelsOf(list []string) (levels []schemas.KeyVariable, err error) {
 const shownMatches = 10
 
 func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
-	rows := [][]cell{
-		{left("population"), right(count(o.People)), left("people")},
-		{left("sample A"), right(count(o.RecordsA)), left(plural(o.ClassesA, "class", "classes"))},
-		{left("sample B"), right(count(o.RecordsB)), left(plural(o.ClassesB, "class", "classes"))},
-		{left("in both"), right(count(int64(len(o.Classes)))), left("classes")},
-		{left("candidate pairs"), right(figure(o.Pairs)), left("expected correct: " + figure(o.ExpectedPairs))},
-		{left("unique matches"), right(count(int64(o.Unique))), left("expected correct: " + figure(o.ExpectedUnique))},
+	rows := [][]report.Cell{
+		{report.Left("population"), report.Right(report.Count(o.People)), report.Left("people")},
+		{report.Left("sample A"), report.Right(report.Count(o.RecordsA)), report.Left(report.Plural(o.ClassesA, "class", "classes"))},
+		{report.Left("sample B"), report.Right(report.Count(o.RecordsB)), report.Left(report.Plural(o.ClassesB, "class", "classes"))},
+		{report.Left("in both"), report.Right(report.Count(int64(len(o.Classes)))), report.Left("classes")},
+		{report.Left("candidate pairs"), report.Right(report.Figure(o.Pairs)), report.Left("expected correct: " + report.Figure(o.ExpectedPairs))},
+		{report.Left("unique matches"), report.Right(report.Count(int64(o.Unique))), report.Left("expected correct: " + report.Figure(o.ExpectedUnique))},
 	}
 	if o.Known {
-		rows = append(rows, []cell{left("  truly"), right(""), left("expected correct: " + figure(o.KnownUnique))})
+		rows = append(rows, []report.Cell{report.Left("  truly"), report.Right(""), report.Left("expected correct: " + report.Figure(o.KnownUnique))})
 		if o.RankCorrelation != nil {
-			rows = append(rows, []cell{left("  rank correlation"), right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)), left("of the chance with the true 1/F")})
+			rows = append(rows, []report.Cell{report.Left("  rank correlation"), report.Right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)), report.Left("of the chance with the true 1/F")})
 		}
 	}
-	text := wrap("linked by "+printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + table("  ", rows)
+	text := wrap("linked by "+report.Printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + table("  ", rows)
 	for _, u := range o.Unmatched {
 		for _, only := range []struct {
 			which   string
@@ -182,36 +183,36 @@ func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
 			records int64
 		}{{"A", u.OnlyA, u.RecordsA}, {"B", u.OnlyB, u.RecordsB}} {
 			if len(only.list) > 0 {
-				text += fmt.Sprintf("  only sample %s has %s = %s (%s)\n", only.which, printable(u.Variable), shorten(printable(strings.Join(quoted(only.list), ", ")), 40),
-					plural(only.records, "record", "records"))
+				text += fmt.Sprintf("  only sample %s has %s = %s (%s)\n", only.which, report.Printable(u.Variable), report.Shorten(report.Printable(strings.Join(quoted(only.list), ", ")), 40),
+					report.Plural(only.records, "record", "records"))
 			}
 		}
 	}
 	if o.Unique > 0 {
-		head := []cell{right("rank"), right("row of A"), right("row of B"), right("least F"), right("most F"), right("E[F]"), right("correct")}
+		head := []report.Cell{report.Right("rank"), report.Right("row of A"), report.Right("row of B"), report.Right("least F"), report.Right("most F"), report.Right("E[F]"), report.Right("correct")}
 		if o.Known {
-			head = append(head, right("true F"))
+			head = append(head, report.Right("true F"))
 		}
-		lines := [][]cell{head}
+		lines := [][]report.Cell{head}
 		for _, c := range o.Classes[:min(o.Unique, shownMatches)] {
-			line := []cell{right(count(c.Rank)), right(count(c.FirstA.Row)), right(count(c.FirstB.Row)), right(count(c.Low)), right(count(c.High)),
-				right(figure(c.Mean)), right(chance(c.Correct))}
+			line := []report.Cell{report.Right(report.Count(c.Rank)), report.Right(report.Count(c.FirstA.Row)), report.Right(report.Count(c.FirstB.Row)), report.Right(report.Count(c.Low)), report.Right(report.Count(c.High)),
+				report.Right(report.Figure(c.Mean)), report.Right(chance(c.Correct))}
 			if o.Known {
-				line = append(line, right(count(c.F)))
+				line = append(line, report.Right(report.Count(c.F)))
 			}
 			lines = append(lines, line)
 		}
 		text += "\nunique matches, the likeliest first; rows are numbered from 0\n" + table("  ", lines)
 		if more := o.Unique - shownMatches; more > 0 {
-			text += fmt.Sprintf("  and %s more\n", count(int64(more)))
+			text += fmt.Sprintf("  and %s more\n", report.Count(int64(more)))
 		}
 	}
 	for _, w := range o.Warnings {
-		text += "\nwarning: " + printable(w) + "\n"
+		text += "\nwarning: " + report.Printable(w) + "\n"
 	}
 	for _, path := range []string{s.Out, s.Pairs} {
 		if path != "" {
-			text += "\nwritten to " + printable(path)
+			text += "\nwritten to " + report.Printable(path)
 		}
 	}
 	return text + "\n"

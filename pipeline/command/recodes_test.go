@@ -1,12 +1,13 @@
 package command
 
 import (
-	"microrisk/schemas/specfile"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"microrisk/schemas/specfile"
 )
 
 func TestRecodeFlags(t *testing.T) {

@@ -8,66 +8,33 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/mc3"
+	"microrisk/operators/report"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
 )
 
-// riskiestVariables is how many variables a report names.
-const riskiestVariables = 8
-
 // reportText is what a person wants to see of a run: what was counted, what it means, where to look first.
 func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	var b strings.Builder
 	s := o.Summary
-	scored, key := mainMeasure(spec, s)
-	variables := 0
-	if key != nil {
-		variables = len(key.Variables)
-	}
+	scored := mainMeasure(spec, s)
 	gate := gateOf(s)
 	fmt.Fprintf(&b, "%s\n\n", inputName(o.Inputs, screen))
-	rows := [][]cell{{left("rows"), right(count(s.Rows))}}
+	rows := [][]report.Cell{{report.Left("rows"), report.Right(report.Count(s.Rows))}}
 	if o.Written != s.Rows && len(o.Outputs) > 0 {
-		rows = append(rows, []cell{left("rows written"), right(count(o.Written))})
+		rows = append(rows, []report.Cell{report.Left("rows written"), report.Right(report.Count(o.Written))})
 	}
-	switch {
-	case scored != nil:
-		rows = append(rows, measured(gate, sudaPrefix(spec), scored, key, s.Rows, variables)...)
-	case key != nil:
-		for _, m := range modelled(spec, s)[:min(1, len(modelled(spec, s)))] {
-			if m.Records != s.Rows {
-				rows = append(rows, []cell{left("records counted"), right(count(m.Records)), left("selected and not dropped")})
-			}
+	prefix, head := headOf(spec, s)
+	b.WriteString(table("  ", gate.told(prefix, append(rows, headRows(head, s)...))))
+	sections := sectionsOf(spec, s)
+	for _, x := range sections {
+		if x.Place < report.End {
+			b.WriteString(partsText(gate, x))
 		}
-		rows = append(rows, []cell{left("key variables"), right(count(int64(variables)))},
-			[]cell{left("combinations"), right(count(key.Classes)), left(gate.limit(schemas.LimitClasses, "", "distinct keys"))},
-			[]cell{left("sample uniques"), right(count(key.SampleUniques)), left(gate.limit(schemas.LimitSampleUniques, "", partOf(key.SampleUniques, s.Rows)+" of the records"))},
-			[]cell{left("doubles"), right(figure(key.Doubles)), left(gate.limit(schemas.LimitDoubles, "", "keys that two records share"))})
-	}
-	b.WriteString(table("  ", rows))
-	if scored != nil && scored.FileScore > 0 {
-		b.WriteString("\n" + table("  ", variableRows(scored)))
-		if len(scored.Variables) > 1 {
-			b.WriteString("    shares may add to more than 100 %: a set counts for each variable in it\n")
-		}
-	}
-	for _, m := range modelled(spec, s) {
-		b.WriteString("\n" + table("  ", modelRows(gate, m.prefix, m.Summary)) + modelText(m.Summary))
-		for _, text := range []string{relativeText(m.Summary), baselineText(m.Summary)} {
-			if text != "" {
-				b.WriteString("\n" + text)
-			}
-		}
-	}
-	for _, rows := range classRows(gate, spec, s) {
-		b.WriteString("\n" + table("  ", rows))
-	}
-	for _, m := range attributions(spec, s) {
-		b.WriteString("\n" + attributionText(m))
 	}
 	for _, r := range o.Rankings {
-		if len(r.Rows) > 0 && !ofTables(spec, r) {
+		if len(r.Rows) > 0 && ofRecords(spec, r) {
 			b.WriteString("\n" + recordText(spec, o, r, scored != nil && scored.Threshold > 1))
 			if strings.HasSuffix(r.Column, "_"+suda.ColumnScore) {
 				b.WriteString(missingText(spec, o, scored))
@@ -78,43 +45,146 @@ func reportText(spec *schemas.Spec, o *pipeline.Outcome) string {
 	if rest := gate.rest(); rest != nil {
 		b.WriteString("\n" + table("  ", rest))
 	}
-	b.WriteString(tabulatedText(spec, s))
+	for _, x := range sections {
+		if x.Place >= report.End {
+			b.WriteString(partsText(gate, x) + nextText(spec, x.config))
+		}
+	}
 	switch {
 	case len(o.Outputs) == 1 && o.Outputs[0] == "-":
 		b.WriteString("\nwritten to standard output\n")
 	case len(o.Outputs) == 1:
-		fmt.Fprintf(&b, "\nwritten to %s\n", printable(o.Outputs[0]))
+		fmt.Fprintf(&b, "\nwritten to %s\n", report.Printable(o.Outputs[0]))
 	case len(o.Outputs) > 1:
-		fmt.Fprintf(&b, "\nwritten to %s\n", printable(strings.Join(first(o.Outputs, 3), ", "))+andMore(len(o.Outputs)-3))
+		fmt.Fprintf(&b, "\nwritten to %s\n", report.Printable(strings.Join(first(o.Outputs, 3), ", "))+andMore(len(o.Outputs)-3))
 	}
 	return b.String()
 }
 
-// mainMeasure is the first suda operator's summary and that of the key it used.
-func mainMeasure(spec *schemas.Spec, s *schemas.Summary) (*suda.Summary, *schemas.KeySummary) {
-	for _, o := range spec.Operators {
-		c, ok := o.Config.(*suda.Config)
-		if !ok {
-			continue
-		}
-		if scored, ok := s.Operators[c.ColumnPrefix()].(*suda.Summary); ok {
-			if scored.KeySummary != nil {
-				return scored, scored.KeySummary
-			}
-			return scored, s.Key
-		}
-	}
-	return nil, s.Key
-}
-
-// sudaPrefix is that of the first suda operator.
-func sudaPrefix(spec *schemas.Spec) string {
+// mainMeasure is the first suda operator's summary.
+func mainMeasure(spec *schemas.Spec, s *schemas.Summary) *suda.Summary {
 	for _, o := range spec.Operators {
 		if c, ok := o.Config.(*suda.Config); ok {
-			return c.ColumnPrefix()
+			if scored, ok := s.Operators[c.ColumnPrefix()].(*suda.Summary); ok {
+				return scored
+			}
 		}
 	}
-	return ""
+	return nil
+}
+
+// A toldSection is what an operator tells, and whose limits its figures have.
+type toldSection struct {
+	report.Section
+	config schemas.Config
+	prefix string
+}
+
+// sectionsOf are what the operators tell, in the order of their places.
+func sectionsOf(spec *schemas.Spec, s *schemas.Summary) []toldSection {
+	var list []toldSection
+	for _, o := range spec.Operators {
+		c, ok := o.Config.(report.Reporting)
+		if !ok || s.Operators[c.ColumnPrefix()] == nil {
+			continue
+		}
+		list = append(list, toldSection{c.Report(spec, s.Operators[c.ColumnPrefix()]), c, c.ColumnPrefix()})
+	}
+	slices.SortStableFunc(list, func(a, b toldSection) int { return cmp.Compare(a.Place, b.Place) })
+	return list
+}
+
+// partsText shows what an operator tells.
+func partsText(gate *gateReport, x toldSection) string {
+	var b strings.Builder
+	for _, p := range x.Parts {
+		if p.Apart {
+			b.WriteString("\n")
+		}
+		if p.Rows != nil {
+			b.WriteString(table("  ", gate.told(x.prefix, p.Rows)))
+		}
+		if p.Label != "" {
+			b.WriteString(labelled(p.Label, p.Texts))
+		}
+		if p.Words != nil {
+			b.WriteString(wrapped("      ", p.Words))
+		}
+		if p.Note != "" {
+			b.WriteString(note(p.Note))
+		}
+	}
+	return b.String()
+}
+
+// labelled is a line of texts after a label; where they do not fit, all but the first stand on the next line.
+func labelled(label string, texts []string) string {
+	if whole := strings.Join(texts, "; "); len(label)+len(whole) <= screen || len(texts) < 2 {
+		return line(label, whole)
+	}
+	return line(label, texts[0]) + line(strings.Repeat(" ", len(label)), strings.Join(texts[1:], "; "))
+}
+
+// line is a line of text that fits on the screen; its label stays whole.
+func line(label, text string) string {
+	if text == "" {
+		return label + "\n"
+	}
+	return label + report.Shorten(report.Printable(text), screen-len(label)) + "\n"
+}
+
+// headOf is what the operator of the highest rank says in the first table; nil if none has a say.
+func headOf(spec *schemas.Spec, s *schemas.Summary) (prefix string, head *report.Head) {
+	for _, o := range spec.Operators {
+		c, ok := o.Config.(report.Heading)
+		if !ok || s.Operators[c.ColumnPrefix()] == nil {
+			continue
+		}
+		if h := c.Head(spec, s.Operators[c.ColumnPrefix()]); head == nil || h.Rank > head.Rank {
+			prefix, head = c.ColumnPrefix(), h
+		}
+	}
+	return prefix, head
+}
+
+// headRows are the counts of the key's table.
+func headRows(head *report.Head, s *schemas.Summary) [][]report.Cell {
+	key, of := s.Key, s.Rows
+	if head == nil {
+		head = &report.Head{Records: s.Rows}
+	}
+	if head.Key != nil {
+		key = head.Key
+	}
+	if head.Of > 0 {
+		of = head.Of
+	}
+	var rows [][]report.Cell
+	add := func(name, value string, remark report.Cell) { rows = append(rows, report.Row(name, value, remark)) }
+	if key == nil && head.Rows == nil {
+		return nil
+	}
+	if head.Records != s.Rows {
+		note := "selected and not dropped"
+		if head.Records > s.Rows {
+			note = "by the table's counts"
+		}
+		add("records counted", report.Count(head.Records), report.Left(note))
+	}
+	variables := 0
+	if key != nil {
+		variables = len(key.Variables)
+	}
+	add("key variables", report.Count(int64(variables)), report.Cell{})
+	if key != nil {
+		add("combinations", report.Count(key.Classes), report.Limited(schemas.LimitClasses, "distinct keys"))
+		add("sample uniques", report.Count(key.SampleUniques), report.Limited(schemas.LimitSampleUniques, report.PartOf(key.SampleUniques, of)+" of the records"))
+		if head.Unique != nil {
+			rows = append(rows, head.Unique(key.SampleUniques))
+		}
+		add("doubles", report.Figure(key.Doubles), report.Limited(schemas.LimitDoubles, "keys that two records share"))
+	}
+	return append(rows, head.Rows...)
 }
 
 // inputName names inputs in a line that is at most as wide as given.
@@ -123,14 +193,14 @@ func inputName(inputs []string, width int) string {
 	case len(inputs) == 1 && inputs[0] == "-":
 		return "standard input"
 	case len(inputs) == 1:
-		return shorten(printable(inputs[0]), width)
+		return report.Shorten(report.Printable(inputs[0]), width)
 	}
 	// As many names as fit whole, but one at least.
 	for n := min(2, len(inputs)); ; n-- {
 		more := andMore(len(inputs) - n)
-		text := printable(strings.Join(first(inputs, n), ", "))
+		text := report.Printable(strings.Join(first(inputs, n), ", "))
 		if room := width - len(more); len([]rune(text)) <= room || n == 1 {
-			return shorten(text, room) + more
+			return report.Shorten(text, room) + more
 		}
 	}
 }
@@ -144,68 +214,8 @@ func andMore(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// measured are the counts of the key's table, and DIS.
-func measured(gate *gateReport, prefix string, scored *suda.Summary, key *schemas.KeySummary, rows int64, variables int) [][]cell {
-	var list [][]cell
-	add := func(name, value, note string) { list = append(list, []cell{left(name), right(value), left(note)}) }
-	if scored.Records != rows {
-		note := "selected and not dropped"
-		if scored.Records > rows {
-			note = "by the table's counts"
-		}
-		add("records counted", count(scored.Records), note)
-	}
-	add("key variables", count(int64(variables)), "")
-	if key != nil {
-		add("combinations", count(key.Classes), gate.limit(schemas.LimitClasses, "", "distinct keys"))
-		add("sample uniques", count(key.SampleUniques), gate.limit(schemas.LimitSampleUniques, "", partOf(key.SampleUniques, scored.Records)+" of the records"))
-		if scored.Threshold <= 1 {
-			note := partOf(scored.SpecialUniques, key.SampleUniques) + " of the sample uniques"
-			if key.SampleUniques == 0 {
-				note = ""
-			}
-			add("special uniques", count(scored.SpecialUniques), gate.limit(suda.LimitSpecialUniques, prefix, note))
-		}
-		add("doubles", figure(key.Doubles), gate.limit(schemas.LimitDoubles, "", "keys that two records share"))
-	}
-	what := ""
-	if !scored.Complete {
-		what = fmt.Sprintf("of at most %s", plural(int64(scored.MaxSize), "variable", "variables"))
-	}
-	if scored.Threshold > 1 {
-		add("minimal risky sets", count(scored.MSUs), strings.TrimSpace(fmt.Sprintf("shared by at most %d records %s", scored.Threshold, what)))
-	} else {
-		add("minimal sample uniques", count(scored.MSUs), gate.limit(suda.LimitMSUs, prefix, what))
-	}
-	if scored.Fraction != nil {
-		add("sampling fraction", figure(*scored.Fraction), "")
-	}
-	switch {
-	case scored.DIS != nil:
-		add("DIS", figure(*scored.DIS), gate.limit(suda.LimitDIS, prefix, joined("chance that a unique match is correct", ofRecords(scored.Records, scored.Dropped))))
-	case scored.Threshold <= 1:
-		add("DIS", "-", "needs the sampling fraction")
-	}
-	return list
-}
-
-// variableRows has the variables with the largest shares.
-func variableRows(scored *suda.Summary) [][]cell {
-	variables := slices.Clone(scored.Variables)
-	slices.SortStableFunc(variables, func(a, b suda.Blame) int { return cmp.Compare(b.Score, a.Score) })
-	rows := [][]cell{{left("riskiest variables"), right("share of the score")}}
-	for i, v := range variables {
-		if i == riskiestVariables {
-			rows = append(rows, []cell{left(fmt.Sprintf("  and %d more", len(variables)-i)), right("")})
-			break
-		}
-		rows = append(rows, []cell{left("  " + printable(v.Name)), right(percent(v.Share))})
-	}
-	return rows
-}
-
 // recordRows has the records with the highest scores; shared: several records may have the key of one.
-func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranking, shared bool) [][]cell {
+func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranking, shared bool) [][]report.Cell {
 	by := "score"
 	if ranking.Column == schemas.Column(ranking.Operator, mc3.ColumnCorrectMatch) {
 		by, shared = "correct match", false
@@ -213,24 +223,24 @@ func recordRows(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranki
 	if len(o.Rankings) > 1 {
 		by = ranking.Column // several blocks are told apart
 	}
-	rows := [][]cell{{left("riskiest records"), right(by)}}
+	rows := [][]report.Cell{{report.Left("riskiest records"), report.Right(by)}}
 	if shared {
-		rows[0] = append(rows[0], right("records with the key"))
+		rows[0] = append(rows[0], report.Right("records with the key"))
 	}
 	scores := make([]float64, len(ranking.Rows))
 	for i, r := range ranking.Rows {
 		scores[i] = r.Score
 	}
-	texts := figures(scores)
+	texts := report.Figures(scores)
 	for i, r := range ranking.Rows {
 		// Without separators, as --row wants it.
 		name := fmt.Sprintf("  row %d", r.Row)
 		if len(o.Inputs) > 1 && r.Input < len(o.Inputs) {
-			name += " of " + printable(o.Inputs[r.Input])
+			name += " of " + report.Printable(o.Inputs[r.Input])
 		}
-		rows = append(rows, []cell{left(name), right(texts[i])})
+		rows = append(rows, []report.Cell{report.Left(name), report.Right(texts[i])})
 		if shared {
-			rows[i+1] = append(rows[i+1], right(count(r.Frequency)))
+			rows[i+1] = append(rows[i+1], report.Right(report.Count(r.Frequency)))
 		}
 	}
 	return rows

@@ -1,9 +1,9 @@
 package command
 
 import (
-	"fmt"
 	"slices"
 
+	"microrisk/operators/report"
 	"microrisk/schemas"
 )
 
@@ -11,6 +11,23 @@ import (
 type gateReport struct {
 	compared []schemas.LimitSummary
 	shown    map[int]bool // positions in compared
+}
+
+// told is a table with the limits of its figures in words. prefix is that of the operator whose figures they are; those of the key have none.
+func (g *gateReport) told(prefix string, rows [][]report.Cell) [][]report.Cell {
+	for _, row := range rows {
+		for i, c := range row {
+			if c.Limit == "" {
+				continue
+			}
+			operator := prefix
+			if slices.Contains(schemas.KeyFigures(), c.Limit) {
+				operator = ""
+			}
+			row[i] = report.Left(g.limit(c.Limit, operator, c.Text))
+		}
+	}
+	return rows
 }
 
 func gateOf(s *schemas.Summary) *gateReport { return &gateReport{s.Limits, map[int]bool{}} }
@@ -26,12 +43,12 @@ func (g *gateReport) limit(name, operator, note string) string {
 		return note
 	}
 	g.shown[at] = true
-	return joined(limitText(g.compared[at]), note)
+	return report.Joined(limitText(g.compared[at]), note)
 }
 
 // limitText compares a figure with its limit.
 func limitText(l schemas.LimitSummary) string {
-	at := "limit " + figure(l.Allowed)
+	at := "limit " + report.Figure(l.Allowed)
 	switch {
 	case !l.Breached:
 		return at
@@ -44,8 +61,8 @@ func limitText(l schemas.LimitSummary) string {
 }
 
 // rest are the comparisons whose figures no other table has.
-func (g *gateReport) rest() [][]cell {
-	var rows [][]cell
+func (g *gateReport) rest() [][]report.Cell {
+	var rows [][]report.Cell
 	for i, l := range g.compared {
 		if g.shown[i] {
 			continue
@@ -55,32 +72,9 @@ func (g *gateReport) rest() [][]cell {
 			name += " of " + l.Operator
 		}
 		if rows == nil {
-			rows = append(rows, []cell{left("limits")})
+			rows = append(rows, []report.Cell{report.Left("limits")})
 		}
-		rows = append(rows, []cell{left(name), right(figure(l.Value)), left(limitText(l))})
+		rows = append(rows, []report.Cell{report.Left(name), report.Right(report.Figure(l.Value)), report.Left(limitText(l))})
 	}
 	return rows
-}
-
-// ofRecords says of how many records a figure is, where some were dropped for missing values.
-func ofRecords(records, dropped int64) string {
-	if dropped == 0 {
-		return ""
-	}
-	return fmt.Sprintf("of %s of %s records", count(records), count(records+dropped))
-}
-
-// joined puts parts of a note together, those that are empty left out.
-func joined(parts ...string) string {
-	text := ""
-	for _, p := range parts {
-		switch {
-		case p == "":
-		case text == "":
-			text = p
-		default:
-			text += "; " + p
-		}
-	}
-	return text
 }

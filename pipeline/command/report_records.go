@@ -2,10 +2,13 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"microrisk/operators"
 	"microrisk/operators/individual"
+	"microrisk/operators/mc3"
+	"microrisk/operators/report"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
 	"microrisk/schemas"
@@ -27,14 +30,14 @@ func recordText(spec *schemas.Spec, o *pipeline.Outcome, ranking operators.Ranki
 func valuesOf(spec *schemas.Spec, ranking operators.Ranking, r operators.RiskyRow) []string {
 	var parts []string
 	if spec.ID != "" {
-		parts = append(parts, printable(spec.ID)+" "+valueText(r.ID)+":")
+		parts = append(parts, report.Printable(spec.ID)+" "+report.Value(r.ID)+":")
 	}
 	for v, value := range r.Values {
 		end := ","
 		if v == len(r.Values)-1 {
 			end = ""
 		}
-		parts = append(parts, printable(ranking.Key[v])+" = "+valueText(value)+end)
+		parts = append(parts, report.Printable(ranking.Key[v])+" = "+report.Value(value)+end)
 	}
 	return parts
 }
@@ -97,7 +100,7 @@ func missingText(spec *schemas.Spec, o *pipeline.Outcome, scored *suda.Summary) 
 		return ""
 	}
 	return note(fmt.Sprintf("%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another missing-value policy (ignore, wildcard or drop) shows what rests on values.",
-		without, top, printable(name), percent(share)))
+		without, top, report.Printable(name), report.Percent(share)))
 }
 
 // note is a sentence under a table.
@@ -113,13 +116,13 @@ func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) 
 	m := models[0]
 	if dis := scored; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
 		text += note(fmt.Sprintf("DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
-			figure(*dis.DIS), figure(*m.CMUM), otherRecords(dis.Records, m.Records)))
+			report.Figure(*dis.DIS), report.Figure(*m.CMUM), otherRecords(dis.Records, m.Records)))
 	}
 	for _, o := range s.Operators {
 		x, ok := o.(*individual.Summary)
 		if ok && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
 			text += note(fmt.Sprintf("Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
-				figure(*m.Reidentified), figure(x.Reidentified), otherRecords(m.Records, x.Records)))
+				report.Figure(*m.Reidentified), report.Figure(x.Reidentified), otherRecords(m.Records, x.Records)))
 			break
 		}
 	}
@@ -133,8 +136,37 @@ func otherRecords(a, b int64) string {
 	if a == b {
 		return ""
 	}
-	return fmt.Sprintf(" They are of %s and of %s records, as missing values are dropped from one.", count(a), count(b))
+	return fmt.Sprintf(" They are of %s and of %s records, as missing values are dropped from one.", report.Count(a), report.Count(b))
 }
 
 // apart tells whether two figures differ by more than a tenth.
 func apart(a, b float64) bool { return a > 1.1*b || b > 1.1*a }
+
+// A modelSummary is that of an mc3 operator with its prefix.
+type modelSummary struct {
+	*mc3.Summary
+	prefix string
+}
+
+// modelled are the summaries of the spec's mc3 operators.
+func modelled(spec *schemas.Spec, s *schemas.Summary) []modelSummary {
+	var list []modelSummary
+	for _, o := range spec.Operators {
+		c, ok := o.Config.(*mc3.Config)
+		if !ok {
+			continue
+		}
+		if m, ok := s.Operators[c.ColumnPrefix()].(*mc3.Summary); ok {
+			list = append(list, modelSummary{m, c.ColumnPrefix()})
+		}
+	}
+	return list
+}
+
+// ofRecords tells whether a ranking is of records by themselves, and not by tables, which the operator names.
+func ofRecords(spec *schemas.Spec, r operators.Ranking) bool {
+	return slices.ContainsFunc(spec.Operators, func(o schemas.Operator) bool {
+		m := o.Measure()
+		return m != nil && m.ColumnPrefix() == r.Operator
+	})
+}

@@ -3,12 +3,13 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"microrisk/operators/mc3"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"microrisk/operators/mc3"
 )
 
 // Each figure stands beside the limit that it was compared with, and those without a row of their own are listed.

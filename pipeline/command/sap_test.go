@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/report"
 	"microrisk/operators/sap"
 	"microrisk/operators/tabulate"
 	"microrisk/schemas"
@@ -68,31 +69,36 @@ func sapOfNames(name string) *sap.Summary {
 	return s
 }
 
+// toldOf is what the report says of an operator.
+func toldOf(c report.Reporting, document any) string {
+	return partsText(gateOf(&schemas.Summary{}), toldSection{c.Report(nil, document), c, c.ColumnPrefix()})
+}
+
 // The report of sap fits on the screen, with its labels whole, and names the riskiest tables.
 func TestAttributionText(t *testing.T) {
-	text := attributionText(sapOfNames("household"))
+	text := toldOf(&sap.Config{}, sapOfNames("household"))
 	for _, want := range []string{"released tables  123,456", "  people         343,398\n", "    scheme  random rounding", "    totals  published alike\n",
 		"    SAP of 0.5 takes  3 to 343,396 people, median 3\n                      never for 4 tables; not found for 1 table\n", "riskiest tables  people", "SAP(2)", "SAP(20)", "  household, 12   1,234   0.001"} {
 		require.Contains(t, text, want)
 	}
 	for _, name := range []string{"A", "household", strings.Repeat("household_", 12)} {
-		for line := range strings.Lines(attributionText(sapOfNames(name))) {
+		for line := range strings.Lines(toldOf(&sap.Config{}, sapOfNames(name))) {
 			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen, line)
 		}
 	}
 	one := sapOfNames("A")
 	one.By, one.SmallestKnown, one.NotFound = nil, one.SmallestKnown[:1], 0
-	require.NotContains(t, attributionText(one), "riskiest")
-	require.Contains(t, attributionText(one), "    SAP of 0.5 takes  3 people\n")
+	require.NotContains(t, toldOf(&sap.Config{}, one), "riskiest")
+	require.Contains(t, toldOf(&sap.Config{}, one), "    SAP of 0.5 takes  3 people\n")
 	one.SmallestKnown = nil
-	require.NotContains(t, attributionText(one), "takes")
+	require.NotContains(t, toldOf(&sap.Config{}, one), "takes")
 }
 
 // Long schemes and paths do not squeeze labels.
 func TestTabulatedText(t *testing.T) {
 	spec := &schemas.Spec{Operators: []schemas.Operator{{Config: &tabulate.Config{Path: strings.Repeat("folder/", 30) + "t.csv"}}}}
 	s := &schemas.Summary{Operators: map[string]any{"tabulate": &tabulate.Summary{Records: 1_000_000, Rows: 12, Scheme: strings.Repeat("1 to 7 become 4, ", 9)}}}
-	text := tabulatedText(spec, s)
+	text := toldOf(spec.Operators[0].Config.(*tabulate.Config), s.Operators["tabulate"])
 	for _, want := range []string{"  records in the table  1,000,000\n", "  rows of the table            12  without margins\n", "  scheme      1 to 7", "  written to  folder/"} {
 		require.Contains(t, text, want)
 	}

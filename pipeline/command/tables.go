@@ -292,15 +292,6 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	return spec, nil
 }
 
-// tabulatedRows say what a table has.
-func tabulatedRows(m *tabulate.Summary) [][]cell {
-	with := "without margins"
-	if m.Margins {
-		with = "with all margins"
-	}
-	return [][]cell{{left("records in the table"), right(count(m.Records))}, {left("rows of the table"), right(count(m.Rows)), left(with)}}
-}
-
 // checkText is the command that tells what a table teaches, table by table of its first variable, if it has another.
 func checkText(spec *schemas.Spec, t *tabulate.Config) string {
 	if len(spec.Source.Path) == 0 || spec.Source.Path[0] == "-" || len(spec.Operators) > 1 && !isSelection(spec.Operators[0]) {
@@ -418,18 +409,12 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func tabulatedText(spec *schemas.Spec, s *schemas.Summary) string {
-	text := ""
-	for _, o := range spec.Operators {
-		c, ok := o.Config.(*tabulate.Config)
-		if !ok {
-			continue
-		}
-		if m, ok := s.Operators[c.ColumnPrefix()].(*tabulate.Summary); ok {
-			text += "\n" + table("  ", tabulatedRows(m)) + line("  scheme      ", m.Scheme) + line("  written to  ", c.Path) + checkText(spec, c)
-		}
+// nextText says what to do next with what an operator made.
+func nextText(spec *schemas.Spec, c schemas.Config) string {
+	if t, ok := c.(*tabulate.Config); ok {
+		return checkText(spec, t)
 	}
-	return text
+	return ""
 }
 
 func isSelection(o schemas.Operator) bool {

@@ -2,9 +2,9 @@ package command
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
+	"microrisk/operators/report"
 	"microrisk/pipeline"
 )
 
@@ -22,7 +22,7 @@ func planText(p *pipeline.Plan) string {
 	for i, s := range p.Stages {
 		fmt.Fprintf(&b, "  %d. counts for %s\n", i+1, strings.Join(s.Operators, ", "))
 		for _, t := range s.Tables {
-			fmt.Fprintf(&b, "       %s\n", printable(t))
+			fmt.Fprintf(&b, "       %s\n", report.Printable(t))
 		}
 	}
 	if len(p.Outputs) > 0 {
@@ -42,7 +42,7 @@ func planText(p *pipeline.Plan) string {
 		if o == "-" {
 			o = "standard output"
 		}
-		fmt.Fprintf(&b, "%s%s\n", name, printable(o))
+		fmt.Fprintf(&b, "%s%s\n", name, report.Printable(o))
 	}
 	b.WriteString(warningText(p.Warnings))
 	return b.String()
@@ -52,7 +52,7 @@ func planText(p *pipeline.Plan) string {
 func warningText(list []string) string {
 	var b strings.Builder
 	for _, w := range list {
-		fmt.Fprintf(&b, "\nwarning  %s\n", strings.TrimLeft(wrap(printable(w), 9), " "))
+		fmt.Fprintf(&b, "\nwarning  %s\n", strings.TrimLeft(wrap(report.Printable(w), 9), " "))
 	}
 	return b.String()
 }
@@ -62,9 +62,9 @@ func madeText(what string, columns []pipeline.MadeColumn) string {
 	if len(columns) == 0 {
 		return ""
 	}
-	var rows [][]cell
+	var rows [][]report.Cell
 	for _, a := range columns {
-		rows = append(rows, []cell{left(a.Name), left(a.Type)})
+		rows = append(rows, []report.Cell{report.Left(a.Name), report.Left(a.Type)})
 	}
 	return what + "\n" + table("  ", rows)
 }
@@ -72,9 +72,9 @@ func madeText(what string, columns []pipeline.MadeColumn) string {
 // inspectionText shows columns, or how a key singles records out.
 func inspectionText(i *pipeline.Inspection) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", inputName(i.Inputs, screen-32), plural(i.Rows, "row", "rows"))
+	fmt.Fprintf(&b, "%s: %s", inputName(i.Inputs, screen-32), report.Plural(i.Rows, "row", "rows"))
 	if i.Counted != i.Rows {
-		fmt.Fprintf(&b, ", %s chosen", count(i.Counted))
+		fmt.Fprintf(&b, ", %s chosen", report.Count(i.Counted))
 	}
 	b.WriteString("\n\n")
 	switch {
@@ -82,27 +82,27 @@ func inspectionText(i *pipeline.Inspection) string {
 		b.WriteString(valuesText(i.Values))
 		return b.String()
 	case i.Key == nil:
-		rows := [][]cell{{left("column"), left("type"), right("categories"), right("missing")}}
+		rows := [][]report.Cell{{report.Left("column"), report.Left("type"), report.Right("categories"), report.Right("missing")}}
 		for _, c := range i.Columns {
 			categories, missing := "-", "-"
 			if c.Reason == "" {
-				categories = count(c.Categories)
+				categories = report.Count(c.Categories)
 			}
 			if c.Missing >= 0 {
-				missing = count(c.Missing)
+				missing = report.Count(c.Missing)
 			}
-			rows = append(rows, []cell{left(c.Name), left(shorten(c.Type, 32)), right(categories), right(missing)})
+			rows = append(rows, []report.Cell{report.Left(c.Name), report.Left(report.Shorten(c.Type, 32)), report.Right(categories), report.Right(missing)})
 			if c.Reason != "" {
-				rows[len(rows)-1] = append(rows[len(rows)-1], left(c.Reason))
+				rows[len(rows)-1] = append(rows[len(rows)-1], report.Left(c.Reason))
 			}
 		}
 		b.WriteString(table("  ", rows))
 		return b.String()
 	}
 	k := i.Key
-	rows := [][]cell{{left("key"), right("combinations"), right("sample uniques"), right("of the records")}}
+	rows := [][]report.Cell{{report.Left("key"), report.Right("combinations"), report.Right("sample uniques"), report.Right("of the records")}}
 	line := func(name string, c pipeline.KeyCount) {
-		rows = append(rows, []cell{left(name), right(count(c.Classes)), right(count(c.SampleUniques)), right(partOf(c.SampleUniques, c.Records))})
+		rows = append(rows, []report.Cell{report.Left(name), report.Right(report.Count(c.Classes)), report.Right(report.Count(c.SampleUniques)), report.Right(report.PartOf(c.SampleUniques, c.Records))})
 	}
 	line("all variables", k.Whole)
 	for _, c := range k.Without {
@@ -119,30 +119,20 @@ func valuesText(columns []pipeline.ColumnValues) string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		rows := [][]cell{{right("records"), left(c.Name)}}
+		rows := [][]report.Cell{{report.Right("records"), report.Left(c.Name)}}
 		for k, v := range c.Values {
 			if v.Value == nil && k > 0 && c.More > 0 {
 				break
 			}
-			rows = append(rows, []cell{right(count(v.Count)), left(valueText(v.Value))})
+			rows = append(rows, []report.Cell{report.Right(report.Count(v.Count)), report.Left(report.Value(v.Value))})
 		}
 		if c.More > 0 {
-			rows = append(rows, []cell{right(count(c.MoreRows)), left(fmt.Sprintf("(%s)", plural(c.More, "more category", "more categories")))})
+			rows = append(rows, []report.Cell{report.Right(report.Count(c.MoreRows)), report.Left(fmt.Sprintf("(%s)", report.Plural(c.More, "more category", "more categories")))})
 			if last := c.Values[len(c.Values)-1]; last.Value == nil {
-				rows = append(rows, []cell{right(count(last.Count)), left(valueText(nil))})
+				rows = append(rows, []report.Cell{report.Right(report.Count(last.Count)), report.Left(report.Value(nil))})
 			}
 		}
 		b.WriteString(table("  ", rows))
 	}
 	return b.String()
-}
-
-func valueText(value *string) string {
-	if value == nil {
-		return "(missing)"
-	}
-	if s := *value; s == "" || s != strings.TrimSpace(s) || strings.HasPrefix(s, `"`) || strings.HasPrefix(s, "(") {
-		return strconv.Quote(s) // what would not be seen, or taken for something else
-	}
-	return printable(*value)
 }

@@ -2,6 +2,13 @@ package specfile_test
 
 import (
 	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	_ "microrisk/operators/builtin"
 	"microrisk/operators/frequency"
 	"microrisk/operators/individual"
@@ -15,12 +22,6 @@ import (
 	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
-	"os"
-	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func pointer[T any](v T) *T { return &v }

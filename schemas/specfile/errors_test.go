@@ -2,8 +2,6 @@ package specfile_test
 
 import (
 	"fmt"
-	"microrisk/schemas"
-	"microrisk/schemas/specfile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 // scalars are taken as they are written, whatever a YAML reader would make of them.

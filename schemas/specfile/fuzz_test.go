@@ -3,12 +3,13 @@ package specfile_test
 import (
 	"errors"
 	"fmt"
-	"microrisk/schemas"
-	"microrisk/schemas/specfile"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 // FuzzDecode: no text makes the decoder panic or hang; errors have places; what is valid stays the same when it is written and read.

@@ -3,15 +3,6 @@ package specfile_test
 import (
 	"bytes"
 	"encoding/json"
-	"microrisk/operators/individual"
-	"microrisk/operators/kanonymity"
-	"microrisk/operators/ldiversity"
-	"microrisk/operators/mc3"
-	"microrisk/operators/sap"
-	"microrisk/operators/suda"
-	"microrisk/operators/tabulate"
-	"microrisk/schemas"
-	"microrisk/schemas/specfile"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,6 +14,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/operators/individual"
+	"microrisk/operators/kanonymity"
+	"microrisk/operators/ldiversity"
+	"microrisk/operators/mc3"
+	"microrisk/operators/sap"
+	"microrisk/operators/suda"
+	"microrisk/operators/tabulate"
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 func compile(t *testing.T, text []byte) *jsonschema.Schema {

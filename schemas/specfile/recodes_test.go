@@ -1,12 +1,13 @@
 package specfile_test
 
 import (
-	"microrisk/operators/recode"
-	"microrisk/schemas/specfile"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/operators/recode"
+	"microrisk/schemas/specfile"
 )
 
 func TestDecodeRecodes(t *testing.T) {

@@ -1,14 +1,15 @@
 package specfile_test
 
 import (
-	"microrisk/operators/mc3"
-	"microrisk/operators/suda"
-	"microrisk/schemas"
-	"microrisk/schemas/specfile"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/operators/mc3"
+	"microrisk/operators/suda"
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 func TestWarningOfSharedFrequency(t *testing.T) {
