@@ -45,7 +45,9 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, name) }
 
 // Common is a schemas.Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) { return &c.Prefix, &c.Missing, &c.Replace }
+func (c *Config) Common() (prefix, missing *string, replace *bool) {
+	return &c.Prefix, &c.Missing, &c.Replace
+}
 
 // OwnKey is a schemas.Measure's.
 func (c *Config) OwnKey() *schemas.Key { return c.Key }
@@ -57,7 +59,9 @@ func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
 func (c *Config) MissingPolicy() string { return c.Missing }
 
 // Figures are the limits that the operator offers.
-func (c *Config) Figures(*schemas.Spec) []string { return append([]string{limit}, schemas.KeyFigures()...) }
+func (c *Config) Figures(*schemas.Spec) []string {
+	return append([]string{limit}, schemas.KeyFigures()...)
+}
 
 // Columns are those that it writes.
 func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
