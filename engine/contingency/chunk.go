@@ -107,3 +107,13 @@ func (r *reader) read(from, n int) error {
 	}
 	return nil
 }
+
+// entry copies class i of the chunk, whose keys have so many words: key, count, sums.
+func (c *chunk) entry(i, words int, to []uint64) {
+	copy(to, c.keys[i*words:(i+1)*words])
+	to[words] = uint64(c.count(i))
+	for s := range (len(to) - words - 1) / 2 {
+		x := c.sum(i, s)
+		to[words+1+2*s], to[words+2+2*s] = x.hi, x.lo
+	}
+}

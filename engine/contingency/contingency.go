@@ -45,6 +45,7 @@ type Request struct {
 type Variable struct {
 	Name       string
 	Categories []string // label of each code, in the order of values; declared but unobserved ones included
+	Order      Order    // of the values
 }
 
 // Missing is the code of a missing value.

@@ -12,25 +12,17 @@ func Match(ctx context.Context, t, in *Table) ([]int64, error) {
 	if len(t.Variables) != len(in.Variables) {
 		return nil, fmt.Errorf("tables of %d and of %d variables cannot be matched", len(t.Variables), len(in.Variables))
 	}
-	codes := make([][]uint32, len(t.Variables))
+	book, codes := &CodeBook{}, make([][]uint32, len(t.Variables))
 	for v, variable := range t.Variables {
 		other := in.Variables[v]
 		if other.Name != variable.Name {
 			return nil, fmt.Errorf("variable %d is %s in one table and %s in the other", v, variable.Name, other.Name)
 		}
-		position := make(map[string]uint32, len(other.Categories))
-		for c, category := range other.Categories {
-			position[category] = uint32(c)
+		book.Add(other.Name, other.Categories...)
+		var err error
+		if codes[v], err = book.Translation(variable); err != nil {
+			return nil, err
 		}
-		codes[v] = make([]uint32, len(variable.Categories)+1)
-		for c, category := range variable.Categories {
-			at, ok := position[category]
-			if !ok {
-				at = other.Missing() + 1 // no class has this code
-			}
-			codes[v][c] = at
-		}
-		codes[v][variable.Missing()] = other.Missing()
 	}
 	rows := 1 << 16
 	if in.OnDisk() {
