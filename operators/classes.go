@@ -1,34 +1,6 @@
 package operators
 
-import (
-	"fmt"
-
-	"microrisk/engine/contingency"
-)
-
-// CountsOf are the counts of the classes, 0 for those that are dropped, and what a summary says of them.
-func CountsOf(t *contingency.Table, drop []bool) (count []int64, records, uniques1, classes int64, doubles float64) {
-	count = make([]int64, t.Classes())
-	for i := range count {
-		dropped := false
-		for v, d := range drop {
-			dropped = dropped || d && t.Code(i, v) == t.Variables[v].Missing()
-		}
-		if dropped {
-			continue
-		}
-		count[i] = t.Count(i)
-		records += count[i]
-		classes++
-		switch count[i] {
-		case 1:
-			uniques1++
-		case 2:
-			doubles++
-		}
-	}
-	return count, records, uniques1, classes, doubles
-}
+import "fmt"
 
 // KeptClasses is the number of classes that are not dropped.
 func KeptClasses(frequency []int64) int64 {

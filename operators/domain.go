@@ -111,7 +111,7 @@ const absent = ^uint32(0)
 func (d *domain) order() (categories []string, final []uint32, declared int) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	compare := compareText(d.typ)
+	compare := orderOf(d.typ).Compare
 	var others []string
 	for _, text := range d.texts {
 		if !d.levels[text] {

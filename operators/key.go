@@ -152,7 +152,7 @@ func (key Key) Summary(t *contingency.Table, classes, uniques int64, doubles flo
 	s := &schemas.KeySummary{Classes: classes, SampleUniques: uniques, Doubles: doubles}
 	for v, variable := range t.Variables {
 		s.Variables = append(s.Variables, schemas.VariableSummary{
-			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: MissingRecords(t, v),
+			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: t.MissingRecords(v),
 			Policy: key.PolicyOf(v), MissingCodes: key.Variables[v].MissingCodes,
 		})
 		if key.Variables[v].MissingCodes == nil {
@@ -160,20 +160,4 @@ func (key Key) Summary(t *contingency.Table, classes, uniques int64, doubles flo
 		}
 	}
 	return s
-}
-
-// MissingRecords is the number of records without a value of variable v.
-func MissingRecords(t *contingency.Table, v int) int64 {
-	var n int64
-	codes := make([]uint32, min(t.Classes(), 4096))
-	for from := 0; from < t.Classes(); from += len(codes) {
-		part := codes[:min(len(codes), t.Classes()-from)]
-		t.Codes(v, from, part)
-		for i, c := range part {
-			if c == t.Variables[v].Missing() {
-				n += t.Count(from + i)
-			}
-		}
-	}
-	return n
 }

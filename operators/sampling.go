@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
-	"microrisk/engine/uniques"
 	"microrisk/schemas"
 )
 
@@ -44,13 +43,8 @@ func (z SampleSize) Unsampled() float64 {
 
 // SampleOf is the sample of the records of a key's table; drop tells the key variables without a value of which a record is left out.
 func SampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (SampleSize, error) {
-	dropped := WithoutValue(t, drop)
-	z := SampleSize{Records: t.Records()}
-	for i, d := range dropped {
-		if d {
-			z.Records -= t.Count(i)
-		}
-	}
+	kept := t.Keep(drop)
+	z := SampleSize{Records: kept.Records}
 	n := float64(z.Records)
 	switch {
 	case s == nil:
@@ -61,7 +55,7 @@ func SampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (SampleSiz
 		}
 		return z, t.Err()
 	case s.Weight != "":
-		total := t.SumOver(0, func(i int) bool { return dropped == nil || !dropped[i] })
+		total := t.SumOver(0, kept.Has)
 		if err := t.Err(); err != nil {
 			return z, err
 		}
@@ -80,35 +74,4 @@ func SampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (SampleSiz
 		z.Fraction, z.Population = s.Fraction, n/s.Fraction
 	}
 	return z, t.Err()
-}
-
-// DroppedClasses are the classes of a table that missing-value policies, one a variable, leave out; nil if there are none.
-func DroppedClasses(t *contingency.Table, policies []uniques.Policy) []bool {
-	return WithoutValue(t, Dropping(policies))
-}
-
-// WithoutValue are the classes of a table that lack a value of a variable in drop; nil if there are none.
-func WithoutValue(t *contingency.Table, drop []bool) []bool {
-	var dropped []bool
-	codes := make([]uint32, min(t.Classes(), 4096))
-	for v, d := range drop {
-		if !d {
-			continue
-		}
-		missing := t.Variables[v].Missing()
-		for from := 0; from < t.Classes(); from += len(codes) {
-			part := codes[:min(len(codes), t.Classes()-from)]
-			t.Codes(v, from, part)
-			for i, c := range part {
-				if c != missing {
-					continue
-				}
-				if dropped == nil {
-					dropped = make([]bool, t.Classes())
-				}
-				dropped[from+i] = true
-			}
-		}
-	}
-	return dropped
 }

@@ -77,7 +77,7 @@ func (r *run) table(ctx context.Context, t tableRef, workers []*worker) (*contin
 		d := r.domain(t.request.Keys[v], id)
 		var categories []string
 		categories, finals[v], declared[v] = d.order()
-		variables[v] = contingency.Variable{Name: t.request.Keys[v].Name, Categories: categories}
+		variables[v] = contingency.Variable{Name: t.request.Keys[v].Name, Categories: categories, Order: orderOf(d.typ)}
 	}
 	memory := int64(0)
 	if r.o.Memory > 0 {

@@ -1,13 +1,14 @@
 package operators
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"microrisk/engine/contingency"
 )
 
 // Text is value i of an array as text: integers in decimal, decimals with their scale, ISO dates and times with as many digits
@@ -143,29 +144,11 @@ func ValueType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// compareText orders the texts of two values of the type by value: numbers as numbers, everything else by its bytes, which for
-// dates and times is their order too.
-func compareText(t arrow.DataType) func(a, b string) int {
+// orderOf is how values of the type follow each other: numbers as numbers, everything else by the bytes of its text, which for dates
+// and times is their order too.
+func orderOf(t arrow.DataType) contingency.Order {
 	if t = ValueType(t); !IsInteger(t) && !arrow.IsDecimal(t.ID()) {
-		return cmp.Compare[string]
+		return contingency.ByBytes
 	}
-	return CompareDecimals
-}
-
-// CompareDecimals compares decimal numerals without exponents, exactly and of any length.
-func CompareDecimals(a, b string) int {
-	negative := strings.HasPrefix(a, "-")
-	if negative != strings.HasPrefix(b, "-") {
-		if negative {
-			return -1
-		}
-		return 1
-	}
-	if negative {
-		a, b = b[1:], a[1:]
-	}
-	wholeA, restA, _ := strings.Cut(a, ".")
-	wholeB, restB, _ := strings.Cut(b, ".")
-	wholeA, wholeB = strings.TrimLeft(wholeA, "0"), strings.TrimLeft(wholeB, "0")
-	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), cmp.Compare(wholeA, wholeB), cmp.Compare(strings.TrimRight(restA, "0"), strings.TrimRight(restB, "0")))
+	return contingency.ByNumber
 }

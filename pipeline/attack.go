@@ -74,7 +74,7 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 		if population, err = countKey(ctx, "population", withSource(s.Sample, s.Population), o); err != nil {
 			return nil, err
 		}
-		_, people := keptClasses(population, policies)
+		people := population.Keep(operators.Dropping(policies)).Records
 		if people == 0 {
 			return nil, fmt.Errorf("population: no record of %s was counted", strings.Join(s.Population, ", "))
 		}
@@ -99,7 +99,7 @@ func Attack(ctx context.Context, s AttackSpec, o Options) (*AttackOutcome, error
 	case err != nil:
 		return nil, err
 	}
-	_, out.Records = keptClasses(count.tables[0], policies)
+	out.Records = count.tables[0].Keep(operators.Dropping(policies)).Records
 	if population != nil {
 		f := attack.Measure(classes)
 		out.Known, out.People = &f, float64(f.People)

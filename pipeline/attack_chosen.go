@@ -8,6 +8,7 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
+	"microrisk/operators"
 	"microrisk/operators/mc3"
 )
 
@@ -60,16 +61,16 @@ func (out *AttackOutcome) chosen(ctx context.Context, s AttackSpec, c *chosenCla
 
 // known tells which of the population's classes are chosen.
 func (c *chosenClasses) known(places []int64) []bool {
-	kept, _ := keptClasses(c.population, c.policies)
+	kept := c.population.Keep(operators.Dropping(c.policies))
 	chosen := make([]bool, len(c.classes))
-	wanted := make([]bool, len(kept))
+	wanted := make([]bool, c.population.Classes())
 	for _, p := range places {
 		wanted[p] = true
 	}
 	n := 0
-	for i, k := range kept {
-		if k {
-			chosen[n] = wanted[i]
+	for i, w := range wanted {
+		if kept.Has(i) {
+			chosen[n] = w
 			n++
 		}
 	}

@@ -177,7 +177,7 @@ func (d *drawing) Begin(context.Context, []operators.Part, []operators.Output) (
 	}
 	if group != nil {
 		t := group.tables[0]
-		if n := missingOf(t); n > 0 && d.population.wholes {
+		if n := t.MissingRecords(0); n > 0 && d.population.wholes {
 			return nil, fmt.Errorf("%d records have no value of %s: whole households cannot be drawn", n, t.Variables[0].Name)
 		}
 		for i := range t.Classes() {
@@ -213,16 +213,6 @@ func (d *drawing) Begin(context.Context, []operators.Part, []operators.Output) (
 	d.schema = arrow.NewSchema(append(fields, class), nil)
 	d.order = operators.NewInOrder(64<<20, func(_ int, item any) error { return d.take(item.(*drawnBatch)) })
 	return d.population.reads, nil
-}
-
-// missingOf is the number of records of a table of one variable that have no value.
-func missingOf(t *contingency.Table) (n int64) {
-	for i := range t.Classes() {
-		if t.Code(i, 0) == t.Variables[0].Missing() {
-			n += t.Count(i)
-		}
-	}
-	return n
 }
 
 // A drawnBatch waits for its turn.

@@ -37,8 +37,7 @@ func (p *population) judge(ctx context.Context, s *EvaluateSpec, fraction float6
 	defer source.Release()
 	count := &counting{requests: keyRequest(*s.Spec.Key)}
 	people := func(policies []uniques.Policy) int64 {
-		_, n := keptClasses(table, policies)
-		return n
+		return table.Keep(operators.Dropping(policies)).Records
 	}
 	chain, err := operators.NewChain(source.Schema(), append(append(p.recodes(s), sampleOperators(s, people)...), count)...)
 	if err != nil {
@@ -55,11 +54,11 @@ func (p *population) judge(ctx context.Context, s *EvaluateSpec, fraction float6
 		return nil, nil, err
 	}
 	j := &judged{SampleSummary: &SampleSummary{Fraction: fraction, Repetition: sample.repetition, Truth: attack.Measure(classes)}, scores: make([][]float64, len(scores)), unknown: make([]int, len(scores))}
-	kept, _ := keptClasses(table, policies)
+	kept := table.Keep(operators.Dropping(policies))
 	number := make([]int, table.Classes()) // among classes
 	n := 0
-	for i, k := range kept {
-		if number[i] = -1; k {
+	for i := range number {
+		if number[i] = -1; kept.Has(i) {
 			number[i] = n
 			n++
 		}

@@ -256,13 +256,9 @@ func (c *columnTables) describe(tables []*contingency.Table) []ColumnInspection 
 		}
 		t := tables[next]
 		next++
-		columns[i].Missing = 0
-		for class := range t.Classes() {
-			if t.Code(class, 0) == t.Variables[0].Missing() {
-				columns[i].Missing += t.Count(class)
-			} else if columns[i].Reason == "" {
-				columns[i].Categories++
-			}
+		columns[i].Missing = t.MissingRecords(0)
+		if columns[i].Reason == "" {
+			columns[i].Categories = t.Keep([]bool{true}).Classes
 		}
 	}
 	return columns
@@ -382,17 +378,8 @@ func (j *job) inspectWithout(ctx context.Context, spec *schemas.Spec, k *KeyInsp
 // need a table in memory.
 func countClasses(ctx context.Context, t *contingency.Table, policies []uniques.Policy) (c KeyCount, err error) {
 	if !slices.Contains(policies, uniques.Wildcard) {
-		dropped := operators.DroppedClasses(t, policies)
-		for i := range t.Classes() {
-			if dropped != nil && dropped[i] {
-				continue
-			}
-			n := t.Count(i)
-			c.Records += n
-			if c.Classes++; n == 1 {
-				c.SampleUniques++
-			}
-		}
+		kept := t.Keep(operators.Dropping(policies))
+		c.Records, c.Classes, c.SampleUniques = kept.Records, kept.Classes, kept.Uniques
 		return c, t.Err()
 	}
 	if t.OnDisk() {

@@ -9,6 +9,7 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
+	"microrisk/operators"
 	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
@@ -59,38 +60,20 @@ func twoPolicies(what string, key schemas.Key) error {
 	return nil
 }
 
-// keptClasses tells which classes of a table have no missing value that drops them, and how many records these have.
-func keptClasses(t *contingency.Table, policies []uniques.Policy) (kept []bool, records int64) {
-	kept = make([]bool, t.Classes())
-	for i := range kept {
-		kept[i] = true
-		for v, p := range policies {
-			if p == uniques.Drop && t.Code(i, v) == t.Variables[v].Missing() {
-				kept[i] = false
-			}
-		}
-		if kept[i] {
-			records += t.Count(i)
-		}
-	}
-	return kept, records
-}
-
 // knownClasses are all classes of a population, in its order, with the records of a sample of it, those dropped left out; of gives the
 // class of each of the sample's, -1 for one that is dropped. Both tables are of the same key.
 func knownClasses(ctx context.Context, sample, population *contingency.Table, policies []uniques.Policy) (classes []attack.Class, of []int, err error) {
-	inPopulation, people := keptClasses(population, policies)
-	inSample, records := keptClasses(sample, policies)
-	if records > people {
-		return nil, nil, fmt.Errorf("the sample has %d records, the population %d: a sample is part of its population", records, people)
+	people, records := population.Keep(operators.Dropping(policies)), sample.Keep(operators.Dropping(policies))
+	if records.Records > people.Records {
+		return nil, nil, fmt.Errorf("the sample has %d records, the population %d: a sample is part of its population", records.Records, people.Records)
 	}
 	match, err := contingency.Match(ctx, sample, population)
 	if err != nil {
 		return nil, nil, err
 	}
 	number := make([]int, population.Classes())
-	for i, kept := range inPopulation {
-		if number[i] = -1; kept {
+	for i := range number {
+		if number[i] = -1; people.Has(i) {
 			number[i] = len(classes)
 			classes = append(classes, attack.Class{Population: population.Count(i)})
 		}
@@ -100,7 +83,7 @@ func knownClasses(ctx context.Context, sample, population *contingency.Table, po
 	for i, c := range match {
 		of[i] = -1
 		switch {
-		case !inSample[i]:
+		case !records.Has(i):
 		case c < 0:
 			unknown = append(unknown, i)
 		default:

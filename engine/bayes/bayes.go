@@ -70,24 +70,13 @@ func NewData(t *contingency.Table, drop []bool) (*Data, error) {
 
 // leaveOut takes the cells out that lack a value of a variable in drop.
 func (d *Data) leaveOut(t *contingency.Table, drop []bool) {
-	n := t.Classes()
-	out := make([]bool, n)
-	left := 0
-	for v := range drop {
-		missing := t.Variables[v].Missing()
-		for i, c := range d.Codes[v] {
-			if drop[v] && c == missing && !out[i] {
-				out[i] = true
-				left++
-			}
-		}
-	}
-	if left == 0 {
+	kept := t.Keep(drop)
+	if kept.All() {
 		return
 	}
-	d.Class = make([]int, 0, n-left)
-	for i := range n {
-		if !out[i] {
+	d.Class = make([]int, 0, kept.Classes)
+	for i := range t.Classes() {
+		if kept.Has(i) {
 			d.Class = append(d.Class, i)
 		}
 	}

@@ -148,6 +148,7 @@ func TestOrder(t *testing.T) {
 		require.Negative(t, ByNumber.Compare(numbers[i], numbers[i+1]), fmt.Sprint(numbers[i:i+2]))
 	}
 	require.Zero(t, CompareNumerals("1.50", "01.5"))
+	require.Negative(t, CompareNumerals("-1.50", "-1.25"))
 	require.NotZero(t, ByNumber.Compare("1.50", "01.5"))
 	require.True(t, slices.IsSortedFunc([]string{"10", "2", "a"}, ByBytes.Compare))
 }

@@ -3,7 +3,7 @@ package contingency
 // Kept are the classes of a table that a policy of missing values keeps: those with a value of every variable that drops records
 // without one.
 type Kept struct {
-	Classes int   // classes that are kept
+	Classes int64 // classes that are kept
 	Records int64 // their records
 	Uniques int64 // those of one record
 	Doubles int64 // those of two
@@ -82,6 +82,15 @@ func (k *Kept) Count(i int) int64 {
 		return 0
 	}
 	return k.table.Count(i)
+}
+
+// Counts are the records of all classes, 0 for those that are dropped.
+func (k *Kept) Counts() []int64 {
+	counts := make([]int64, k.table.classes)
+	for i := range counts {
+		counts[i] = k.Count(i)
+	}
+	return counts
 }
 
 // Table is the table of the kept classes, in memory wherever the whole one is; that itself where all are kept.

@@ -45,8 +45,8 @@ func TestKeep(t *testing.T) {
 			require.Equal(t, table.Count(i), k.Count(i))
 			want.count(table.Count(i))
 		}
-		require.Equal(t, []int64{int64(want.Classes), want.Records, want.Uniques, want.Doubles}, []int64{int64(k.Classes), k.Records, k.Uniques, k.Doubles})
-		require.Equal(t, want.Classes == table.Classes(), k.All())
+		require.Equal(t, []int64{want.Classes, want.Records, want.Uniques, want.Doubles}, []int64{k.Classes, k.Records, k.Uniques, k.Doubles})
+		require.Equal(t, want.Classes == int64(table.Classes()), k.All())
 		for v := range missing {
 			require.Equal(t, missing[v], table.MissingRecords(v))
 		}

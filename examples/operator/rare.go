@@ -44,11 +44,12 @@ func (r rare) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) 
 
 // fit makes a value for each class of the key.
 func (r rare) fit(key operators.Key, drop []bool, t *contingency.Table, frequency bool) (operators.Fitted, error) {
-	count, records, uniques, classes, doubles := operators.CountsOf(t, drop)
-	s := &Summary{Records: records, Dropped: t.Records() - records, KeySummary: key.Summary(t, classes, uniques, doubles)}
+	kept := t.Keep(drop)
+	count := kept.Counts()
+	s := &Summary{Records: kept.Records, Dropped: t.Records() - kept.Records, KeySummary: key.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))}
 	percent := make([]float64, len(count))
 	for class, n := range count {
-		if percent[class] = operators.Percent(float64(n), float64(records)); percent[class] < r.config.Below {
+		if percent[class] = operators.Percent(float64(n), float64(kept.Records)); percent[class] < r.config.Below {
 			s.Rare += n
 		}
 	}

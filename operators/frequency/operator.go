@@ -63,7 +63,7 @@ type bound struct {
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
 	t := tables[0]
 	f := &fitted{}
-	var n1, n2, classes int64
+	var n1, classes int64
 	doubles := 0.0
 	if slices.Contains(b.policies, uniques.Wildcard) {
 		if t.OnDisk() {
@@ -77,58 +77,18 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, _ operator
 		n1, doubles, classes = r.Uniques, r.Doubles, operators.KeptClasses(r.Frequency)
 		f.summary = &Summary{Records: r.Records, Dropped: t.Records() - r.Records}
 	} else {
-		var records int64
-		f.dropped, records, n1, n2 = b.counts(t)
-		doubles, classes = float64(n2), int64(t.Classes())
-		if f.dropped != nil {
-			classes -= int64(f.dropped.Count())
-		}
-		f.summary = &Summary{Records: records, Dropped: t.Records() - records}
+		f.kept = t.Keep(operators.Dropping(b.policies))
+		n1, doubles, classes = f.kept.Uniques, float64(f.kept.Doubles), f.kept.Classes
+		f.summary = &Summary{Records: f.kept.Records, Dropped: t.Records() - f.kept.Records}
 	}
 	f.summary.KeySummary = b.key.Summary(t, classes, n1, doubles)
 	return f, t.Err()
 }
 
-// counts goes through the classes: which are dropped (nil: none), the records of the others, those with frequency 1, pairs.
-func (b *bound) counts(t *contingency.Table) (dropped *operators.Bitmap, records, uniques1, pairs int64) {
-	if slices.Contains(b.policies, uniques.Drop) {
-		dropped = operators.NewBitmap(t.Classes())
-	}
-	codes := make([]uint32, min(t.Classes(), 1<<14))
-	for from := 0; from < t.Classes(); from += len(codes) {
-		part := codes[:min(len(codes), t.Classes()-from)]
-		for v, p := range b.policies {
-			if p != uniques.Drop {
-				continue
-			}
-			t.Codes(v, from, part)
-			for i, c := range part {
-				if c == t.Variables[v].Missing() {
-					dropped.Set(from + i)
-				}
-			}
-		}
-		for i := from; i < from+len(part); i++ {
-			if dropped != nil && dropped.Get(i) {
-				continue
-			}
-			n := t.Count(i)
-			records += n
-			switch n {
-			case 1:
-				uniques1++
-			case 2:
-				pairs++
-			}
-		}
-	}
-	return dropped, records, uniques1, pairs
-}
-
 // fitted gives each record its class's count, or frequency under wildcard.
 type fitted struct {
 	operators.ByClass                   // under wildcard; else without columns, since the table's counts need not be in memory
-	dropped           *operators.Bitmap // by class; nil: none
+	kept              *contingency.Kept // nil under wildcard
 	summary           *Summary
 }
 
@@ -139,10 +99,10 @@ func (f *fitted) Apply(ctx context.Context, mem memory.Allocator, rows operators
 		return f.ByClass.Apply(ctx, mem, rows)
 	}
 	class := rows.Class[0]
-	if f.dropped != nil {
+	if !f.kept.All() {
 		class = slices.Clone(class)
 		for r, c := range class {
-			if c >= 0 && f.dropped.Get(int(c)) {
+			if c >= 0 && !f.kept.Has(int(c)) {
 				class[r] = -1
 			}
 		}

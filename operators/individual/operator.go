@@ -113,11 +113,10 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	s := &Summary{Estimator: b.Config.Estimator}
 	f.summary = s
 	operators.KeyNotes(env, t, b.Sampling)
-	var ones, classes int64
-	var doubles float64
-	f.count, s.Records, ones, classes, doubles = operators.CountsOf(t, b.drop)
+	kept := t.Keep(b.drop)
+	f.count, s.Records = kept.Counts(), kept.Records
 	s.Dropped = t.Records() - s.Records
-	s.KeySummary = b.key.Summary(t, classes, ones, doubles)
+	s.KeySummary = b.key.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
 	if fraction > 0 {
 		s.Fraction, s.PopulationSize = &fraction, &sample.Population
 	}

@@ -96,11 +96,10 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	f := &fitted{bound: b}
 	s := &Summary{L: b.Config.L, C: b.Config.C}
-	var ones, classes int64
-	var doubles float64
-	f.count, s.Records, ones, classes, doubles = operators.CountsOf(t, b.drop)
+	kept := t.Keep(b.drop)
+	f.count, s.Records = kept.Counts(), kept.Records
 	s.Dropped = t.Records() - s.Records
-	s.KeySummary = b.key.Summary(t, classes, ones, doubles)
+	s.KeySummary = b.key.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
 	f.summary = s
 	for i, table := range tables[1:] {
 		if err := f.measure(ctx, t, table, b.Config.Sensitive[i]); err != nil {

@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"microrisk/engine/contingency"
-	"microrisk/operators"
 )
 
 // weightSpread is the least and the largest mean weight of the classes of a table that are not dropped.
-func weightSpread(t *contingency.Table, dropped []bool) (low, high float64, err error) {
+func weightSpread(t *contingency.Table, kept *contingency.Kept) (low, high float64, err error) {
 	for i := range t.Classes() {
-		if dropped != nil && dropped[i] {
+		if !kept.Has(i) {
 			continue
 		}
 		w := t.Sum(i, 0) / float64(t.Count(i))
@@ -31,7 +30,7 @@ func (b *bound) oneFraction(t *contingency.Table) error {
 	if b.Sampling.Weight == "" || t.Classes() == 0 {
 		return nil
 	}
-	low, high, err := weightSpread(t, operators.WithoutValue(t, b.drop))
+	low, high, err := weightSpread(t, t.Keep(b.drop))
 	if err != nil || high <= evenWeights*low {
 		return err
 	}

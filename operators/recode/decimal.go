@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"microrisk/engine/contingency"
 	"microrisk/operators"
 )
 
@@ -18,7 +19,7 @@ func belowOf(a arrow.Array, x float64, text string) func(end float64) bool {
 	}
 	text = strings.TrimPrefix(text, "+")
 	return func(end float64) bool {
-		return operators.CompareDecimals(text, strconv.FormatFloat(end, 'f', -1, 64)) < 0
+		return contingency.CompareNumerals(text, strconv.FormatFloat(end, 'f', -1, 64)) < 0
 	}
 }
 

@@ -94,7 +94,7 @@ func (f *fit) summarise(env operators.Env) *Summary {
 		if policy == "" {
 			policy = schemas.MissingCategory
 		}
-		s.Variables = append(s.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: operators.MissingRecords(f.table, v), Policy: policy,
+		s.Variables = append(s.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v), Policy: policy,
 			MissingCodes: b.Config.Cells[v-b.by].MissingCodes})
 	}
 	most := slices.Max(f.known)

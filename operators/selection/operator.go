@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/contingency"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -119,7 +120,7 @@ func numberRange(c Condition, t arrow.DataType) (func(values arrow.Array, i int)
 	compare := func(values arrow.Array, i int, x float64, e *end) int {
 		switch {
 		case exact && e.exact:
-			return operators.CompareDecimals(operators.Text(values, i), strings.TrimPrefix(e.text, "+"))
+			return contingency.CompareNumerals(operators.Text(values, i), strings.TrimPrefix(e.text, "+"))
 		case x < e.x:
 			return -1
 		case x > e.x:

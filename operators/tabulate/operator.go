@@ -143,22 +143,11 @@ func (f *tabulated) kept() (*contingency.Table, error) {
 	if f.bound.Config.Missing != schemas.MissingDrop {
 		return t, nil
 	}
-	codes := make([][]uint32, len(t.Variables))
-	var counts []int64
-	for i := range t.Classes() {
-		missing := false
-		for v := range codes {
-			missing = missing || t.Code(i, v) == t.Variables[v].Missing()
-		}
-		if missing {
-			continue
-		}
-		for v := range codes {
-			codes[v] = append(codes[v], t.Code(i, v))
-		}
-		counts = append(counts, t.Count(i))
+	drop := make([]bool, len(t.Variables))
+	for v := range drop {
+		drop[v] = true
 	}
-	return t.Of(codes, counts)
+	return t.Keep(drop).Table()
 }
 
 // secretKey is that of what will be published: never one that can be guessed.
@@ -321,7 +310,7 @@ func (f *tabulated) summarise(kept *contingency.Table) {
 	f.summary = &Summary{Records: kept.Records(), Rows: int64(len(f.values)), Margins: f.bound.Config.Margins, Scheme: f.bound.kernel.Name(), Variables: []schemas.VariableSummary{}}
 	for v, variable := range f.table.Variables {
 		policy := cmp.Or(f.bound.Config.Missing, schemas.MissingCategory)
-		f.summary.Variables = append(f.summary.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: operators.MissingRecords(f.table, v),
+		f.summary.Variables = append(f.summary.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v),
 			Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes})
 	}
 }
