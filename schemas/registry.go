@@ -12,6 +12,7 @@ import (
 type Kind struct {
 	Name   string
 	Doc    string        // one sentence for the JSON Schema and the reference
+	Brief  string        // a few words for lists of operators
 	New    func() Config // with nothing said
 	Alone  bool          // its name alone is enough
 	Limits []Figure      // figures of its summary that limits can be set for, in order

@@ -13,6 +13,7 @@ type Table struct {
 	What     string // what messages call the mapping, such as "a key variable"
 	Doc      string // one sentence for the JSON Schema and the reference
 	Fields   []Field
+	Further  []Field  // flags of a command line that no field of the spec has by itself
 	Required []string // fields that must be said
 	Rules    string   // what else the JSON Schema asks for: the inside of a JSON object
 }
@@ -34,6 +35,7 @@ type Field struct {
 	Schema string   // what the JSON Schema says besides, or instead: the inside of a JSON object
 	// Default is what is taken where nothing is said: see [Complete]. It is of the type that To points to.
 	Default any
+	Flag    *Flag // of the command line; nil for none
 }
 
 // A Range is where a number must be.

@@ -31,7 +31,8 @@ func (c *Config) Fields() schemas.Table {
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
 		{Name: "below", To: &c.Below, Default: 1.0, Range: (&schemas.Range{Most: 100, Above: true}).Saying("it must be above 0 and at most 100"),
-			Doc: "A key that fewer percent of the records have is rare."},
+			Doc:  "A key that fewer percent of the records have is rare.",
+			Flag: &schemas.Flag{Name: "rare-below", Usage: "rare: a key that fewer than `P` percent of the records have is rare (default: 1)"}},
 		schemas.ReplaceField(&c.Replace),
 	}}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Brief: "sample frequencies only, for files too large to search", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc: "Writes the sample frequency of each record's key, and nothing else; its table need not fit in memory."})
 }
 

@@ -34,9 +34,11 @@ func (c *Config) Fields() schemas.Table {
 		schemas.PrefixField(&c.Prefix, Name),
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
-		{Name: "household", To: &c.Household, Doc: "Column that is the same for all members of a household."},
+		{Name: "household", To: &c.Household, Doc: "Column that is the same for all members of a household.",
+			Flag: &schemas.Flag{Name: "household", Usage: "individual: `COLUMN` that is the same for all members of a household"}},
 		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
-			Doc: "The negative binomial's E[1/F], or the closed formula of other programs."},
+			Doc:  "The negative binomial's E[1/F], or the closed formula of other programs.",
+			Flag: &schemas.Flag{Name: "risk-estimator", Usage: "individual: exact or approximate, the closed formula of other programs (default: exact)"}},
 		schemas.ReplaceField(&c.Replace),
 	}}
 }

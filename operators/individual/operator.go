@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Brief: "risk by weights", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc:    "Estimates the individual risk of Benedetti and Franconi from sampling weights, and that of households. It needs sampling.",
 		Limits: []schemas.Figure{{Name: schemas.LimitReidentifications, Doc: "Expected number of correct matches among all records."}}})
 }

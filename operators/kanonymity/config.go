@@ -43,10 +43,13 @@ func (c *Config) Fields() schemas.Table {
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
 		{Name: "k", To: &c.K, Default: DefaultK, Range: schemas.Within(2, schemas.MaxThreshold).Saying("it must be at least 2 and at most %d", schemas.MaxThreshold),
-			Doc: "Fewer records than this with a key violate k-anonymity."},
+			Doc:  "Fewer records than this with a key violate k-anonymity.",
+			Flag: &schemas.Flag{Name: "anonymity", Usage: "kanonymity: fewer than `K` records with a key violate it (default: 3)"}},
 		{Name: "combinations", To: &c.Combinations, Range: schemas.AtLeast(0).Saying("it must be 0 (the whole key only) or more"),
-			Doc: "Look at combinations of at most this many key variables too; 0: the whole key only.", Schema: `"maximum": 20, "default": 0`},
-		{Name: "force", To: &c.Force, Doc: "Search even if it is estimated to take more than an hour."},
+			Doc: "Look at combinations of at most this many key variables too; 0: the whole key only.", Schema: `"maximum": 20, "default": 0`,
+			Flag: &schemas.Flag{Name: "combinations", Usage: "kanonymity: look at combinations of at most `N` key variables too"}},
+		{Name: "force", To: &c.Force, Doc: "Search even if it is estimated to take more than an hour.",
+			Flag: &schemas.Flag{Name: "force", Usage: "search even if it is estimated to take more than an hour", When: func() bool { return c.Combinations > 0 }}},
 		schemas.ReplaceField(&c.Replace),
 	}}
 }

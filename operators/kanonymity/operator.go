@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Brief: "class sizes", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc:    "Tells which records share their key, and combinations of fewer key variables, with fewer than k records.",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "Records whose key fewer than k have."}}})
 }

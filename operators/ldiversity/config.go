@@ -42,9 +42,12 @@ func (c *Config) Fields() schemas.Table {
 		schemas.PrefixField(&c.Prefix, Name),
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
-		{Name: "sensitive", To: &c.Sensitive, Single: true, Doc: "The variables that must be diverse. missing of each: ignore (no value, the default) or category."},
-		{Name: "l", To: &c.L, Default: DefaultL, Range: schemas.AtLeast(2), Doc: "The summary counts records whose class is below it."},
-		{Name: "c", To: &c.C, Default: DefaultC, Range: schemas.Positive(), Doc: "Of recursive (c, l)-diversity."},
+		{Name: "sensitive", To: &c.Sensitive, Single: true, Doc: "The variables that must be diverse. missing of each: ignore (no value, the default) or category.",
+			Flag: &schemas.Flag{Name: "sensitive", Usage: "ldiversity: `VARIABLES` that must be diverse, separated by commas", Needed: "ldiversity needs the variables that must be diverse: --sensitive HEALTH,..."}},
+		{Name: "l", To: &c.L, Default: DefaultL, Range: schemas.AtLeast(2), Doc: "The summary counts records whose class is below it.",
+			Flag: &schemas.Flag{Name: "diversity", Usage: "ldiversity: `L` of the counts in the summary (default: 2)"}},
+		{Name: "c", To: &c.C, Default: DefaultC, Range: schemas.Positive(), Doc: "Of recursive (c, l)-diversity.",
+			Flag: &schemas.Flag{Name: "diversity-factor", Usage: "ldiversity: `C` of recursive (c, l)-diversity (default: 2)"}},
 		schemas.ReplaceField(&c.Replace),
 	}}
 }

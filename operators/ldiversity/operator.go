@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Brief: "diversity of sensitive variables", New: func() schemas.Config { return &Config{} },
 		Doc:    "Tells how diverse sensitive variables are among the records with the same key.",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "Records whose class has fewer than l values of a sensitive variable."}}})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Brief: "probabilities from models of the population", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc: "Estimates the probabilities of a correct match and of population uniqueness from Bayesian models of the key variables. It needs sampling.",
 		Limits: []schemas.Figure{
 			{Name: LimitPU, Doc: "Share of the population that is population unique, 0 to 1."},

@@ -44,15 +44,21 @@ type Config struct {
 func (s *Config) Fields() schemas.Table {
 	return schemas.Table{Required: []string{"cells", "known"}, Fields: []schemas.Field{
 		schemas.PrefixField(&s.Prefix, Name),
-		{Name: "by", To: &s.By, Single: true, Doc: "Columns whose values tell the tables apart; without it there is one table. With levels, every combination is a table, whether somebody is in it or not."},
-		{Name: "cells", To: &s.Cells, Single: true, Doc: "Variables of the tables."},
+		{Name: "by", To: &s.By, Single: true, Doc: "Columns whose values tell the tables apart; without it there is one table. With levels, every combination is a table, whether somebody is in it or not.",
+			Flag: &schemas.Flag{Name: "by", Usage: "`COLUMNS` whose values tell released tables apart, separated by commas; a record without one of them is in no table (default: one table)"}},
+		{Name: "cells", To: &s.Cells, Single: true, Doc: "Variables of the tables.",
+			Flag: &schemas.Flag{Name: "cells", Usage: "`VARIABLES` of the released tables, separated by commas", Needed: "name the variables of the released tables: --cells SEX,HEALTH"}},
 		schemas.ClassesMissingField(&s.Missing),
-		{Name: "release", To: schemas.Nested(s.Release.Fields())},
-		{Name: "known", To: &s.Known, Single: true, Range: schemas.AtLeast(0).Saying("it must be 0 or more people"), Doc: "Numbers of people known."},
-		{Name: "impossible", To: impossibleForm{&s.Impossible}, Doc: "Combinations of some of cells that cannot occur: their zeros tell nothing."},
+		{Name: "release", To: schemas.Nested(s.releaseFields())},
+		{Name: "known", To: &s.Known, Single: true, Range: schemas.AtLeast(0).Saying("it must be 0 or more people"), Doc: "Numbers of people known.",
+			Flag: &schemas.Flag{Name: "known", Usage: "numbers of people known, separated by commas (default: 1,2,5,10)", Usual: []string{"1", "2", "5", "10"}}},
+		{Name: "impossible", To: impossibleForm{&s.Impossible}, Doc: "Combinations of some of cells that cannot occur: their zeros tell nothing.",
+			Flag: &schemas.Flag{Name: "impossible", Usage: "a combination of categories that cannot occur, `VAR=VALUE,VAR=VALUE`; may be repeated", Many: true, Set: s.sayImpossible}},
 		{Name: "threshold", To: &s.Threshold, Default: DefaultThreshold, Range: (&schemas.Range{Most: 1, Above: true}).Saying("it must be above 0 and at most 1"),
-			Doc: "The smallest n whose SAP is at least this is found for each table."},
-		{Name: "tables", To: &s.Tables, File: true, Doc: "File with one row a table (.parquet, .arrow or .csv)."},
+			Doc:  "The smallest n whose SAP is at least this is found for each table.",
+			Flag: &schemas.Flag{Name: "sap-threshold", Usage: "find for each table how many people must be known for a SAP of `P` (default: 0.5)"}},
+		{Name: "tables", To: &s.Tables, File: true, Doc: "File with one row a table (.parquet, .arrow or .csv).",
+			Flag: &schemas.Flag{Name: "tables", Usage: "write one row a table to `FILE`"}},
 		schemas.ReplaceField(&s.Replace),
 	}}
 }

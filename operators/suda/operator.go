@@ -18,7 +18,7 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Brief: "minimal sample uniques", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc: "Finds each record's minimal sample uniques and scores it by them.",
 		Limits: []schemas.Figure{
 			{Name: LimitSpecialUniques, Doc: "Sample uniques with a minimal sample unique smaller than the key."},

@@ -80,22 +80,16 @@ With --measures kanonymity, ldiversity or individual, what classes alone tell:
 FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
 IPC stream on standard input. Rows are numbered from 0 within a file.`,
 		Flags: slices.Concat(keyFlags(), samplingFlags(), []cli.Flag{
-			&cli.StringSliceFlag{Name: "measures", Usage: "measures of risk, separated by commas: suda, mc3 (probabilities from models of the population), sap (attribution from released tables), kanonymity, ldiversity, individual (class sizes, diversity, risk by weights), frequency (sample frequencies only, for files too large to search; default: suda)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: measureUsage()},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "id", Usage: "name the riskiest records in the table by `COLUMN` too; its values go into no summary and no metadata"},
 			&cli.StringFlag{Name: "footer", Usage: "what of the summary goes into the metadata of Parquet outputs: release (what is true of their rows and columns alone), full or none (default: release)"},
-			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
-			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
-			&cli.Int64Flag{Name: "threshold", Value: 1, Usage: "records whose key at most `K` records share are unsafe"},
-			&cli.BoolFlag{Name: "contributions", Usage: "add suda_share_VARIABLE: each key variable's share of the score, percent"},
-			&cli.BoolFlag{Name: "msus", Usage: "add suda_msus: the minimal sample uniques themselves"},
 			&cli.BoolFlag{Name: "keep-rows", Usage: "rows that --select does not choose stay in the output, without values of risk"},
 			&cli.StringSliceFlag{Name: "limit", Usage: "end with exit status 3 when a figure is above its limit, of no records, or of a part of them: `NAME=VALUE`, such as sample_uniques=1000 or dis=0.05; pu_su=0.1:modelled looks at the records alone that are not dropped"},
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
-			&cli.BoolFlag{Name: "force", Usage: "search even if it is estimated to take more than an hour"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, mc3Flags(), sapFlags(), classFlags(), eachFlags()),
+		}, measureFlags(), eachFlags()),
 		Action: func(ctx *cli.Context) error {
 			spec, err := assessSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)
@@ -238,7 +232,7 @@ func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		if ctx.Command.Name == "inspect" || ctx.Command.Name == "assess" && onlySAP(ctx) {
+		if ctx.Command.Name == "inspect" || ctx.Command.Name == "assess" && needsNoKey(ctx) {
 			return spec, prepareRows(ctx, spec)
 		}
 		_ = prepareRows(ctx, spec) // what can be said of the rows; the key is what is wrong first
@@ -381,8 +375,8 @@ func measuresOf(ctx *cli.Context) ([]string, error) {
 		switch {
 		case schemas.Planned(name) != "":
 			return nil, usage("--measures: %s", schemas.Planned(name))
-		case !slices.Contains(measureNames, name):
-			return nil, usage("--measures: there is no measure %q; there are %s", name, strings.Join(measureNames, ", "))
+		case !slices.Contains(measureNames(), name):
+			return nil, usage("--measures: there is no measure %q; there are %s", name, strings.Join(measureNames(), ", "))
 		case slices.Contains(names[:i], name):
 			return nil, usage("--measures names %s twice", name)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"microrisk/engine/attack"
+	"microrisk/operators/mc3"
 	"microrisk/operators/report"
 	"microrisk/pipeline"
 )
@@ -114,7 +115,7 @@ func attackSpec(ctx *cli.Context) (*pipeline.AttackSpec, error) {
 
 // mc3FitFlags are the flags of mc3 that say how a model is fitted; the others are of its summary.
 func mc3FitFlags() []cli.Flag {
-	return slices.DeleteFunc(mc3Flags(), func(f cli.Flag) bool {
+	return slices.DeleteFunc(fieldFlags(new(mc3.Config).Fields()), func(f cli.Flag) bool {
 		return slices.Contains([]string{"baselines", "relative-risk"}, f.Names()[0])
 	})
 }

@@ -39,7 +39,7 @@ areas are best bounded one by one.`,
 			&cli.StringFlag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"},
 			&cli.Int64Flag{Name: "most", Usage: "count or list no more than `N` tables", Value: pipeline.DefaultTables},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
-		}, withoutSecret(perturbationFlags(""))...),
+		}, withoutSecret(perturbationFlags())...),
 		Action: func(ctx *cli.Context) error {
 			if ctx.Args().Len() == 0 && len(ctx.StringSlice("exact"))+len(ctx.StringSlice("perturbed")) == 0 {
 				return usage("name the released tables: microrisk bounds TABLE ...")

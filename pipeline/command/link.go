@@ -55,7 +55,7 @@ Categories that only one sample has are reported.`,
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FILE` with one row a class that both samples have (default: links.parquet)", Value: "links.parquet"},
 			&cli.StringFlag{Name: "pairs", Usage: "write every candidate pair to `FILE`"},
 			&cli.Int64Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs", Value: pipeline.DefaultPairs},
-		}, withoutSecret(perturbationFlags(""))),
+		}, withoutSecret(perturbationFlags())),
 		Action: func(ctx *cli.Context) error {
 			s, err := linkSpec(ctx)
 			if err != nil {

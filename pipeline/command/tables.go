@@ -8,202 +8,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"microrisk/operators/sap"
 	"microrisk/operators/selection"
 	"microrisk/operators/tabulate"
 	"microrisk/schemas"
 )
 
 // perturbationFlags say how counts are published.
-func perturbationFlags(category string) []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "scheme", Category: category, Usage: "how counts are perturbed: none, conventional, random, barnard, small or matrix (default: none)"},
-		&cli.StringFlag{Name: "base", Category: category, Usage: "base of rounding (conventional, random, small)"},
-		&cli.StringFlag{Name: "tie", Category: category, Usage: "what the middle of two multiples of an even base becomes: up, down or even"},
-		&cli.StringFlag{Name: "probability", Category: category, Usage: "random: of the nearest multiple (default: unbiased); barnard: that a count stays"},
-		&cli.StringFlag{Name: "last", Category: category, Usage: "small: counts from 1 to `N` become --value"},
-		&cli.StringFlag{Name: "value", Category: category, Usage: "small: what small counts become"},
-		&cli.StringFlag{Name: "matrix", Category: category, Usage: "matrix: what the counts 0, 1, 2, ... become, `COUNT:PROBABILITY,...` each, separated by semicolons, such as '0:1; 0:0.5,2:0.5'; the last is that of all larger counts"},
-		&cli.StringFlag{Name: "secret", Category: category, Usage: "`FILE` with the secret by which cells are perturbed, the same wherever it is used"},
-	}
-}
+func perturbationFlags() []cli.Flag { return fieldFlags(new(schemas.Perturbation).Fields()) }
 
 // perturbationOf makes a perturbation of flags.
 func perturbationOf(ctx *cli.Context) (p schemas.Perturbation, err error) {
-	p = schemas.Perturbation{Scheme: ctx.String("scheme"), Tie: ctx.String("tie"), Secret: ctx.String("secret")}
-	for _, n := range []struct {
-		flag string
-		to   *int64
-	}{{"base", &p.Base}, {"last", &p.Last}, {"value", &p.Value}} {
-		if text := ctx.String(n.flag); text != "" {
-			if *n.to, err = strconv.ParseInt(text, 10, 64); err != nil {
-				return p, usage("--%s is %q; it must be a whole number", n.flag, text)
-			}
-			least := int64(1)
-			if n.flag == "value" {
-				least = 0
-			}
-			if *n.to < least {
-				return p, usage("--%s is %d; it must be at least %d", n.flag, *n.to, least)
-			}
-		}
-	}
-	if text := ctx.String("probability"); text != "" {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return p, usage("--probability is %q; it must be a number from 0 to 1", text)
-		}
-		p.Probability = &v
-	}
-	p.Matrix, err = matrixOf(ctx.String("matrix"))
-	return p, err
-}
-
-// matrixOf reads the rows of a matrix of probabilities; nil for none.
-func matrixOf(text string) ([][]schemas.Outcome, error) {
-	if text == "" {
-		return nil, nil
-	}
-	var matrix [][]schemas.Outcome
-	for line := range strings.SplitSeq(text, ";") {
-		row := []schemas.Outcome{}
-		for part := range strings.SplitSeq(line, ",") {
-			count, probability, ok := strings.Cut(strings.TrimSpace(part), ":")
-			n, err1 := strconv.ParseInt(strings.TrimSpace(count), 10, 64)
-			v, err2 := strconv.ParseFloat(strings.TrimSpace(probability), 64)
-			if !ok || err1 != nil || err2 != nil || n < 0 {
-				return nil, usage("--matrix: %q is no COUNT:PROBABILITY; write such as '0:1; 0:0.5,2:0.5'", strings.TrimSpace(part))
-			}
-			row = append(row, schemas.Outcome{Count: n, Probability: v})
-		}
-		matrix = append(matrix, row)
-	}
-	return matrix, nil
-}
-
-// sapFlags are those of attribution risk.
-func sapFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringSliceFlag{Name: "by", Category: "SAP", Usage: "`COLUMNS` whose values tell released tables apart, separated by commas; a record without one of them is in no table (default: one table)"},
-		&cli.StringSliceFlag{Name: "cells", Category: "SAP", Usage: "`VARIABLES` of the released tables, separated by commas"},
-		&cli.StringSliceFlag{Name: "known", Category: "SAP", Usage: "numbers of people known, separated by commas (default: 1,2,5,10)"},
-		&cli.StringFlag{Name: "total", Category: "SAP", Usage: "how each table's total is published: same, exact or none (default: none)"},
-		&cli.StringSliceFlag{Name: "margins", Category: "SAP", Usage: "`VARIABLES` of a margin that is released too, separated by commas; may be repeated; all for all of them, as tabulate --margins writes"},
-		&cli.StringSliceFlag{Name: "perturbed-margin", Category: "SAP", Usage: "`VARIABLES` of a margin that is released with a scheme of its own, SEX,HEALTH=SCHEME:base=3:tie=up (also probability, last, value; none: exactly); may be repeated"},
-		&cli.StringFlag{Name: "base-table", Category: "SAP", Usage: "how the tables over all of --cells are published: same, exact or none (default: same)"},
-		&cli.StringSliceFlag{Name: "impossible", Category: "SAP", Usage: "a combination of categories that cannot occur, `VAR=VALUE,VAR=VALUE`; may be repeated"},
-		&cli.StringFlag{Name: "sap-threshold", Category: "SAP", Usage: "find for each table how many people must be known for a SAP of `P` (default: 0.5)"},
-		&cli.StringFlag{Name: "published", Category: "SAP", Usage: "`FILE` with the counts that were really published"},
-		&cli.StringFlag{Name: "tables", Category: "SAP", Usage: "write one row a table to `FILE`"},
-	}, perturbationFlags("SAP")...)
-}
-
-// sapOf makes the operator sap of flags.
-func sapOf(ctx *cli.Context) (*sap.Config, error) {
-	p, err := perturbationOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &sap.Config{Release: sap.Release{Perturbation: p, BaseTable: ctx.String("base-table"), Total: ctx.String("total"), Published: ctx.String("published")}, Tables: ctx.String("tables"),
-		Missing: ctx.String("missing")}
-	if s.By, err = variablesOf(ctx, "by"); err != nil {
-		return nil, err
-	}
-	if s.Cells, err = variablesOf(ctx, "cells"); err != nil {
-		return nil, err
-	}
-	if len(s.Cells) == 0 {
-		return nil, usage("name the variables of the released tables: --cells SEX,HEALTH")
-	}
-	if err := sapReleaseOf(ctx, s); err != nil {
-		return nil, err
-	}
-	known, err := words("known", ctx.StringSlice("known"))
-	if err != nil {
-		return nil, err
-	}
-	if len(known) == 0 {
-		known = []string{"1", "2", "5", "10"}
-	}
-	for _, text := range known {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 {
-			return nil, usage("--known is %q; it must be a number of people, 0 or more", text)
-		}
-		s.Known = append(s.Known, n)
-	}
-	return s, nil
-}
-
-// sapReleaseOf reads the flags of margins, impossible combinations and the threshold.
-func sapReleaseOf(ctx *cli.Context, s *sap.Config) error {
-	for _, text := range ctx.StringSlice("margins") {
-		margin, err := words("margins", []string{text})
-		if err != nil {
-			return err
-		}
-		if len(margin) == 1 && margin[0] == "all" {
-			s.Release.Margins = append(s.Release.Margins, allMargins(s.Cells)...)
-			continue
-		}
-		s.Release.Margins = append(s.Release.Margins, sap.Margin{Variables: margin})
-	}
-	for _, text := range ctx.StringSlice("perturbed-margin") {
-		names, p, err := schemeBehind("perturbed-margin", "VARIABLES", text)
-		if err != nil {
-			return err
-		}
-		margin, err := words("perturbed-margin", []string{names})
-		if err != nil {
-			return err
-		}
-		same := func(m sap.Margin) bool {
-			return slices.Equal(slices.Sorted(slices.Values(m.Variables)), slices.Sorted(slices.Values(margin)))
-		}
-		if at := slices.IndexFunc(s.Release.Margins, same); at >= 0 && s.Release.Margins[at].Perturb == nil {
-			s.Release.Margins[at].Perturb = p // one of all
-			continue
-		}
-		s.Release.Margins = append(s.Release.Margins, sap.Margin{Variables: margin, Perturb: p})
-	}
-	for _, text := range ctx.StringSlice("impossible") {
-		parts, err := words("impossible", []string{text})
-		if err != nil {
-			return err
-		}
-		combination := map[string]string{}
-		for _, part := range parts {
-			name, value, ok := strings.Cut(part, "=")
-			if !ok || name == "" {
-				return usage("--impossible %q is no combination; write such as SEX=m,HEALTH=pregnant", text)
-			}
-			combination[name] = value
-		}
-		s.Impossible = append(s.Impossible, combination)
-	}
-	if text := ctx.String("sap-threshold"); text != "" {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return usage("--sap-threshold is %q; it must be a number above 0 and at most 1", text)
-		}
-		s.Threshold = &v
-	}
-	return nil
-}
-
-// allMargins are those over some but not all of the variables, and not over none.
-func allMargins(cells []schemas.KeyVariable) []sap.Margin {
-	var margins []sap.Margin
-	for set := 1; set < 1<<min(len(cells), 16)-1; set++ {
-		var names []string
-		for v, c := range cells {
-			if set>>v&1 != 0 {
-				names = append(names, c.Name)
-			}
-		}
-		margins = append(margins, sap.Margin{Variables: names})
-	}
-	return margins
+	return p, sayFields(ctx, p.Fields())
 }
 
 // variablesOf are the variables that a flag lists, with the missing codes of --missing-codes.
@@ -247,7 +62,7 @@ same cell is published alike in all tables.`,
 			formatFlag(),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (default: table.parquet in the current folder)"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, perturbationFlags("")...),
+		}, perturbationFlags()...),
 		Action: func(ctx *cli.Context) error {
 			spec, err := tabulateSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)

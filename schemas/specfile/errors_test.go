@@ -24,6 +24,25 @@ func TestScalarsAsWritten(t *testing.T) {
 	}
 }
 
+// withoutLists has names in place of lists of operators and limits, so that one more of them changes no test.
+func withoutLists(text string) string {
+	var names, alone, keyed []string
+	for _, k := range schemas.Kinds() {
+		names = append(names, k.Name)
+		if k.Alone {
+			alone = append(alone, k.Name)
+		}
+		if k.Offers(schemas.LimitClasses) {
+			keyed = append(keyed, k.Name)
+		}
+	}
+	or := func(list []string, word string) string {
+		return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
+	}
+	return strings.NewReplacer(or(names, "and"), "{operators}", or(alone, "or"), "{alone}", or(keyed, "or"), "{measures}", strings.Join(names, ", "), "{operators}",
+		strings.Join(schemas.LimitNames(), ", "), "{limits}").Replace(text)
+}
+
 // TestErrors decodes the specs of testdata/invalid and compares their errors with the golden file, which people have read.
 func TestErrors(t *testing.T) {
 	paths, err := filepath.Glob("testdata/invalid/*.yaml")
@@ -36,7 +55,7 @@ func TestErrors(t *testing.T) {
 		require.NoError(t, err)
 		_, err = specfile.Decode(filepath.Base(path), text)
 		require.Error(t, err, path)
-		fmt.Fprintf(&all, "%s\n\n", err)
+		fmt.Fprintf(&all, "%s\n\n", withoutLists(err.Error()))
 	}
 	const golden = "testdata/invalid/errors.golden"
 	if os.Getenv("UPDATE_GOLDEN") != "" {

@@ -1,0 +1,132 @@
+package schemas
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Flag is how a command line says a field. It takes a text, or for a list several: words between commas.
+type Flag struct {
+	Name   string
+	Usage  string                     // one sentence, with the value's name in backquotes
+	Usual  []string                   // what is said where the flag is not
+	Needed string                     // why it cannot be left out; "" if it can
+	Many   bool                       // it is repeated for several values, each a text by itself
+	When   func() bool                // it says something only then; nil for always
+	Set    func(texts []string) error // takes the texts, where the type of the field does not tell how
+}
+
+// List tells whether the flag of a field takes several texts.
+func (f *Field) List() bool {
+	switch f.To.(type) {
+	case *[]string, *[]float64, *[]int64, *[]KeyVariable:
+		return true
+	}
+	return f.Flag.Many
+}
+
+// Switch tells whether the flag of a field takes no value.
+func (f *Field) Switch() bool { _, is := f.To.(*bool); return is }
+
+// Flags are the fields of the table, and of those within it, that a command line can say.
+func (t Table) Flags() []Field {
+	var list []Field
+	for _, f := range append(t.Fields[:len(t.Fields):len(t.Fields)], t.Further...) {
+		if f.Flag != nil {
+			list = append(list, f)
+			continue
+		}
+		if f.To == nil {
+			continue
+		}
+		if n, ok := f.form().(nested); ok {
+			list = append(list, n.t.Flags()...)
+		}
+	}
+	return list
+}
+
+// Say puts the texts of a flag into the field. The error says what is wrong with them, after the flag's name.
+func (f *Field) Say(texts []string) error {
+	if f.Flag.Set != nil {
+		return f.Flag.Set(texts)
+	}
+	switch to := f.To.(type) {
+	case *string:
+		*to = texts[0]
+	case *bool:
+		*to = true
+	case *int:
+		return f.sayWhole(texts[0], math.MaxInt32, func(v int64) { *to = int(v) })
+	case **int:
+		return f.sayWhole(texts[0], math.MaxInt32, func(v int64) { i := int(v); *to = &i })
+	case *int64:
+		return f.sayWhole(texts[0], math.MaxInt64, func(v int64) { *to = v })
+	case *float64:
+		return f.sayNumber(texts[0], func(v float64) { *to = v })
+	case **float64:
+		return f.sayNumber(texts[0], func(v float64) { *to = &v })
+	case *[]string:
+		*to = texts
+	case *[]KeyVariable:
+		for _, name := range texts {
+			*to = append(*to, KeyVariable{Name: name})
+		}
+	case *[]float64:
+		return each(texts, func(text string) error { return f.sayNumber(text, func(v float64) { *to = append(*to, v) }) })
+	case *[]int64:
+		return each(texts, func(text string) error {
+			return f.sayWhole(text, math.MaxInt64, func(v int64) { *to = append(*to, v) })
+		})
+	default:
+		panic(fmt.Sprintf("the flag %s sets a %T, and does not say how", f.Flag.Name, f.To))
+	}
+	return nil
+}
+
+func each(texts []string, say func(text string) error) error {
+	for _, text := range texts {
+		if err := say(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Field) sayWhole(text string, most int64, set func(v int64)) error {
+	v, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || v > most {
+		return fmt.Errorf("is %q; it must be a whole number", text)
+	}
+	set(v)
+	return f.said(float64(v))
+}
+
+func (f *Field) sayNumber(text string, set func(v float64)) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return fmt.Errorf("is %q; it must be a number", text)
+	}
+	set(v)
+	return f.said(v)
+}
+
+func (f *Field) said(v float64) error {
+	if text := f.Range.outside("", v); text != "" {
+		return errors.New(strings.TrimSpace(text))
+	}
+	return nil
+}
+
+// Words splits a list at its commas; what stands in double quotes is one word. No text has no words.
+func Words(list string) ([]string, error) {
+	fields, err := csv.NewReader(strings.NewReader(list)).Read()
+	if err != nil || len(fields) == 0 {
+		return nil, fmt.Errorf("%q is no list of names separated by commas", list)
+	}
+	return fields, nil
+}
