@@ -225,7 +225,7 @@ type boundedCells struct {
 // Tables is a Tabled's: the variables, lower, upper (null without one), exact.
 func (t *boundedCells) Tables(mem memory.Allocator) arrow.Record {
 	c := &columns{mem: mem, rows: len(t.b.Low)}
-	c.variables(t.tables, len(t.b.Low))
+	appendVariables(c, t.tables, len(t.b.Low))
 	c.whole("lower", func(i int) (int64, bool) { return t.b.Low[i], true })
 	c.whole("upper", func(i int) (int64, bool) { return t.b.High[i], t.b.High[i] != bounds.NoLimit })
 	exact := array.NewBooleanBuilder(mem)

@@ -60,13 +60,13 @@ type feasibleTables struct {
 func (t *feasibleTables) Tables(mem memory.Allocator) arrow.Record {
 	c := &columns{mem: mem, rows: len(t.cells)}
 	c.whole("table", func(i int) (int64, bool) { return int64(i/t.size + 1), true })
-	c.variables(t.tables, t.size)
+	appendVariables(c, t.tables, t.size)
 	c.whole("count", func(i int) (int64, bool) { return t.cells[i], true })
 	return c.record()
 }
 
-// variables appends those of released tables, for rows that go through all combinations of their categories again and again.
-func (c *columns) variables(tables *releasedTables, size int) {
+// appendVariables appends those of released tables, for rows that go through all combinations of their categories again and again.
+func appendVariables(c *columns, tables *releasedTables, size int) {
 	stride := size
 	for v, name := range tables.names {
 		list := tables.categories[v]

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -172,4 +173,24 @@ func (w *codebook) named(err error) error {
 		words[v] = w.names[v] + " = " + value
 	}
 	return errors.New(bad.Text(strings.Join(words, ", ")))
+}
+
+// margin are the rows of a published margin.
+func (w *codebook) margin(t *releasedTables, m *releasedMargin) linkage.Counts {
+	order := slices.Clone(m.variables)
+	slices.SortFunc(order, func(a, b int) int { return w.variable(t.names[a]) - w.variable(t.names[b]) })
+	var c linkage.Counts
+	for _, v := range order {
+		c.Variables = append(c.Variables, w.variable(t.names[v]))
+		c.Codes = append(c.Codes, nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
+		texts := strings.Split(name, "\x00")
+		for j, v := range order {
+			code := w.codes[c.Variables[j]][texts[slices.Index(m.variables, v)]]
+			c.Codes[j] = append(c.Codes[j], code)
+		}
+		c.Count = append(c.Count, m.rows[name])
+	}
+	return c
 }

@@ -133,11 +133,6 @@ func (s *EvaluateSpec) checkOut(read []Reading) error {
 	return checkPaths(append(inputs, read...), writes)
 }
 
-// globbed is a path as a part of a pattern that means it.
-func globbed(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
-}
-
 // Files of an evaluation besides the pictures.
 const (
 	evaluationFile = "evaluation.json"

@@ -117,10 +117,3 @@ func (e *Explanation) compare(ctx context.Context, t *contingency.Table, class i
 	}
 	return nil
 }
-
-func category(v contingency.Variable, code uint32) *string {
-	if code == v.Missing() {
-		return nil
-	}
-	return &v.Categories[code]
-}

@@ -82,12 +82,16 @@ type KeyCount struct {
 	SampleUniques int64
 }
 
+// inspecting is a source that is being inspected.
+type inspecting struct{ *job }
+
 // Inspect looks at the columns of a spec's source, or at its key if there is one. Of the operators only recode and select matter.
 func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options) (*Inspection, error) {
-	j, err := openToLook(ctx, spec, suda.Config{}, options)
+	opened, err := openToLook(ctx, spec, suda.Config{}, options)
 	if err != nil {
 		return nil, err
 	}
+	j := &inspecting{opened}
 	defer j.source.Close()
 	list := operatorsOf(spec, &companions{})
 	columns := &columnTables{look: look}
@@ -128,7 +132,7 @@ func Inspect(ctx context.Context, spec *schemas.Spec, look Look, options Options
 }
 
 // checkValues finds columns whose categories cannot be listed.
-func (j *job) checkValues(names []string) error {
+func (j *inspecting) checkValues(names []string) error {
 	schema := j.source.Schema()
 	var known []string
 	for _, f := range schema.Fields() {
@@ -227,25 +231,6 @@ func (c *columnTables) requests(in *arrow.Schema) ([]contingency.Request, error)
 	return requests, nil
 }
 
-// reason says why a column has no categories, "" if it has.
-func reason(in *arrow.Schema, f arrow.Field) string {
-	t := f.Type
-	if d, coded := t.(*arrow.DictionaryType); coded {
-		t = d.ValueType
-	}
-	switch {
-	case len(in.FieldIndices(f.Name)) > 1:
-		return ReasonTwice
-	case operators.HasEquality(f.Type):
-		return ""
-	case arrow.IsFloating(t.ID()):
-		return ReasonFloating
-	case arrow.IsNested(t.ID()):
-		return ReasonNested
-	}
-	return ReasonType
-}
-
 func (c *columnTables) describe(tables []*contingency.Table) []ColumnInspection {
 	columns := make([]ColumnInspection, len(c.fields))
 	next := 0
@@ -284,31 +269,6 @@ func valuesOf(t *contingency.Table) ColumnValues {
 	return v
 }
 
-// typeName is a type as a person would write it.
-func typeName(t arrow.DataType) string {
-	if d, ok := t.(*arrow.DictionaryType); ok {
-		return typeName(d.ValueType) + " (dictionary)"
-	}
-	switch t.ID() {
-	case arrow.STRING, arrow.LARGE_STRING:
-		return "string"
-	case arrow.FLOAT64:
-		return "double"
-	case arrow.FLOAT32:
-		return "float"
-	case arrow.DATE32, arrow.DATE64:
-		return "date"
-	case arrow.MAP:
-		m := t.(*arrow.MapType)
-		return "map<" + typeName(m.KeyType()) + ", " + typeName(m.ItemType()) + ">"
-	case arrow.STRUCT:
-		return "struct"
-	case arrow.LIST, arrow.LARGE_LIST:
-		return "list<" + typeName(t.(arrow.ListLikeType).Elem()) + ">"
-	}
-	return t.String()
-}
-
 // inspectKey counts the sample uniques of a key, and of it without each variable; those of a table on disk are left out.
 func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o Options) (*KeyInspection, error) {
 	policies := policiesOf(key)
@@ -343,7 +303,7 @@ func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o Op
 }
 
 // inspectWithout counts the key without each of its variables from the file, since its table is too large to be summed over in memory.
-func (j *job) inspectWithout(ctx context.Context, spec *schemas.Spec, k *KeyInspection) error {
+func (j *inspecting) inspectWithout(ctx context.Context, spec *schemas.Spec, k *KeyInspection) error {
 	policies := policiesOf(*spec.Key)
 	count := &counting{requests: func(in *arrow.Schema) ([]contingency.Request, error) {
 		whole, err := keyRequest(*spec.Key)(in)

@@ -125,3 +125,10 @@ func withSource(spec *schemas.Spec, paths []string) *schemas.Spec {
 	other.Operators = slices.Clone(spec.Operators)
 	return &other
 }
+
+func category(v contingency.Variable, code uint32) *string {
+	if code == v.Missing() {
+		return nil
+	}
+	return &v.Categories[code]
+}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -122,26 +121,6 @@ func (l *linking) listed(name string) bool {
 	return false
 }
 
-// inFull tells whether a margin lists all combinations of its categories, cells of 0 among them.
-func (m *releasedMargin) inFull() bool {
-	categories := make([]map[string]bool, len(m.variables))
-	for i := range categories {
-		categories[i] = map[string]bool{}
-	}
-	zeros := false
-	for name, n := range m.rows {
-		zeros = zeros || n == 0
-		for i, text := range strings.Split(name, "\x00") {
-			categories[i][text] = true
-		}
-	}
-	cells := 1.0
-	for _, list := range categories {
-		cells *= float64(len(list))
-	}
-	return zeros && cells == float64(len(m.rows))
-}
-
 // unlisted says of which variables categories were allowed for that no file lists, "" for none.
 func (l *linking) unlisted(p *linkage.Problem, words *codebook) string {
 	var names []string
@@ -154,24 +133,4 @@ func (l *linking) unlisted(p *linkage.Problem, words *codebook) string {
 		return ""
 	}
 	return fmt.Sprintf("tight bounds allow for categories of %s that no sample or table lists: if there are none, declare them (levels)", strings.Join(names, ", "))
-}
-
-// margin are the rows of a published margin.
-func (w *codebook) margin(t *releasedTables, m *releasedMargin) linkage.Counts {
-	order := slices.Clone(m.variables)
-	slices.SortFunc(order, func(a, b int) int { return w.variable(t.names[a]) - w.variable(t.names[b]) })
-	var c linkage.Counts
-	for _, v := range order {
-		c.Variables = append(c.Variables, w.variable(t.names[v]))
-		c.Codes = append(c.Codes, nil)
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
-		texts := strings.Split(name, "\x00")
-		for j, v := range order {
-			code := w.codes[c.Variables[j]][texts[slices.Index(m.variables, v)]]
-			c.Codes[j] = append(c.Codes[j], code)
-		}
-		c.Count = append(c.Count, m.rows[name])
-	}
-	return c
 }

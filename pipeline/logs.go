@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A tableFormat keeps, beside its data files, a log of which of them are of which version.
@@ -54,4 +55,9 @@ func regularFile(path string) error {
 		return fmt.Errorf("cannot read %s: it is not a regular file; take it out of the folder, or name the files", path)
 	}
 	return nil
+}
+
+// globbed is a path as a part of a pattern that means it.
+func globbed(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

@@ -313,3 +313,23 @@ func (t *releasedTables) absent(r *bounds.Release) bool {
 	}
 	return false
 }
+
+// inFull tells whether a margin lists all combinations of its categories, cells of 0 among them.
+func (m *releasedMargin) inFull() bool {
+	categories := make([]map[string]bool, len(m.variables))
+	for i := range categories {
+		categories[i] = map[string]bool{}
+	}
+	zeros := false
+	for name, n := range m.rows {
+		zeros = zeros || n == 0
+		for i, text := range strings.Split(name, "\x00") {
+			categories[i][text] = true
+		}
+	}
+	cells := 1.0
+	for _, list := range categories {
+		cells *= float64(len(list))
+	}
+	return zeros && cells == float64(len(m.rows))
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // summarize makes the summary document, all but how the run went.
-func (j *job) summarize(r *operators.Report) (_ *schemas.Summary, err error) {
+func (j *running) summarize(r *operators.Report) (_ *schemas.Summary, err error) {
 	s := &schemas.Summary{
 		SchemaVersion: schemas.Version,
 		Program:       Version(),
@@ -37,7 +37,7 @@ func (j *job) summarize(r *operators.Report) (_ *schemas.Summary, err error) {
 }
 
 // footer is the metadata of the outputs.
-func (j *job) footer(s *schemas.Summary, r *operators.Report) (map[string]string, error) {
+func (j *running) footer(s *schemas.Summary, r *operators.Report) (map[string]string, error) {
 	switch j.spec.Sink.Footer {
 	case schemas.FooterNone:
 		return map[string]string{schemas.MetadataKey: ""}, nil // not the input's own either
@@ -54,7 +54,7 @@ func (j *job) footer(s *schemas.Summary, r *operators.Report) (map[string]string
 }
 
 // warnings are what can be said before any row is read.
-func (j *job) warnings() []string {
+func (j *running) warnings() []string {
 	var list []string
 	inner, _ := unpartitioned(j.source)
 	if w, ok := inner.(warner); ok {
@@ -70,7 +70,7 @@ func (j *job) warnings() []string {
 }
 
 // liftKey moves the description of the pipeline's own key from the first operator that used it to the document.
-func (j *job) liftKey(s *schemas.Summary) {
+func (j *running) liftKey(s *schemas.Summary) {
 	for _, o := range j.spec.Operators {
 		m := o.Measure()
 		if m == nil || m.OwnKey() != nil || m.MissingPolicy() != "" {
@@ -91,7 +91,7 @@ func (j *job) liftKey(s *schemas.Summary) {
 
 // describeSample says what the spec says of the sample, and what follows from it. A fraction that comes from weights or from the
 // population's size is the operators' business, as it depends on the records they count.
-func (j *job) describeSample(s *schemas.Summary) {
+func (j *running) describeSample(s *schemas.Summary) {
 	sampling := j.spec.Sampling
 	if sampling == nil {
 		return
@@ -120,7 +120,7 @@ func (j *job) describeSample(s *schemas.Summary) {
 	}
 }
 
-func (j *job) runSummary(start time.Time, spilled int64) *schemas.RunSummary {
+func (j *running) runSummary(start time.Time, spilled int64) *schemas.RunSummary {
 	host := ""
 	if j.options.Host {
 		host, _ = os.Hostname() // left out where there is none
