@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"microrisk/operators/parquetfile"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
 )
@@ -13,8 +14,8 @@ import (
 // AnnotatedSpec is the spec by which a Parquet file was annotated, from its own metadata, with the file as its source. A file that was not
 // annotated whole, or without a footer, is an error that says what to do.
 func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
-	if kindOf(path) != parquetKind {
-		return nil, wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): %s has no metadata that tell them", path))
+	if session.KindOf(path) != session.ParquetKind {
+		return nil, session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): %s has no metadata that tell them", path))
 	}
 	source, err := parquetfile.Open(ctx, []string{path}, parquetfile.Options{})
 	if err != nil {
@@ -25,7 +26,7 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 		return nil, err
 	}
 	if text == "" {
-		return nil, wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): %s was not annotated, or without a footer", path))
+		return nil, session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): %s was not annotated, or without a footer", path))
 	}
 	var document struct {
 		Spec map[string]json.RawMessage `json:"spec"`
@@ -34,7 +35,7 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 		return nil, fmt.Errorf("%s: the summary in its metadata cannot be read: %w", path, err)
 	}
 	if document.Spec["key"] == nil {
-		return nil, wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or it is one of several outputs", path))
+		return nil, session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or it is one of several outputs", path))
 	}
 	if document.Spec["source"], err = json.Marshal(map[string]string{"path": path}); err != nil {
 		return nil, err

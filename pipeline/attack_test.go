@@ -12,16 +12,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"microrisk/engine/attack"
+	strategy "microrisk/engine/attack"
+	"microrisk/pipeline/attack"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
-func attackOf(names ...string) AttackSpec {
+func attackOf(names ...string) attack.Spec {
 	key := &schemas.Key{MissingCodes: []string{""}}
 	for _, n := range names {
 		key.Variables = append(key.Variables, schemas.KeyVariable{Name: n})
 	}
-	return AttackSpec{Sample: &schemas.Spec{Source: schemas.Source{Path: []string{"sample.csv"}}, Key: key}, Population: []string{"population.csv"}}
+	return attack.Spec{Sample: &schemas.Spec{Source: schemas.Source{Path: []string{"sample.csv"}}, Key: key}, Population: []string{"population.csv"}}
 }
 
 // The shared cases, from file to file.
@@ -57,7 +59,7 @@ func TestAttackCases(t *testing.T) {
 			}
 			s := attackOf(params.Key...)
 			s.Frequency, s.Out = params.R, "attacks.csv"
-			o, err := Attack(t.Context(), s, Options{})
+			o, err := attack.Run(t.Context(), s, session.Options{})
 			require.NoError(t, err)
 			for _, row := range o.Strategies {
 				w := want.Strategies[strconv.Itoa(row.Strategy.Number)]
@@ -77,7 +79,7 @@ func TestAttackCases(t *testing.T) {
 			assert.Len(t, lines, 1+2*(7+len(o.Frontier)))
 
 			s.KnownOnly = true
-			known, err := Attack(t.Context(), s, Options{})
+			known, err := attack.Run(t.Context(), s, session.Options{})
 			require.NoError(t, err)
 			assert.Nil(t, known.Expected)
 			for i, row := range known.Strategies {
@@ -85,7 +87,7 @@ func TestAttackCases(t *testing.T) {
 			}
 			s.KnownOnly, s.Population = false, nil
 			s.Sample.Sampling = &schemas.Sampling{PopulationSize: o.Known.People}
-			alone, err := Attack(t.Context(), s, Options{Workers: 1})
+			alone, err := attack.Run(t.Context(), s, session.Options{Workers: 1})
 			require.NoError(t, err)
 			assert.Nil(t, alone.Known)
 			for i, row := range alone.Frontier {
@@ -103,13 +105,13 @@ func TestAttackAtACost(t *testing.T) {
 	})
 	s := attackOf("A", "B")
 	s.Cost, s.Ranking = 5, "expected"
-	o, err := Attack(t.Context(), s, Options{})
+	o, err := attack.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	first := o.Affordable[0]
-	assert.Equal(t, attack.PopulationToSample, first.Strategy.Direction)
+	assert.Equal(t, strategy.PopulationToSample, first.Strategy.Direction)
 	assert.LessOrEqual(t, o.People/first.People, 5.0)
 	s.Cost = o.People/first.People - 1e-6 // just too dear for as many
-	more, err := Attack(t.Context(), s, Options{})
+	more, err := attack.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, first.Classes+1, more.Affordable[0].Classes)
 }
@@ -118,7 +120,7 @@ func TestAttackRefuses(t *testing.T) {
 	population := "A,B\na,x\na,x\nb,y\nb,x\n"
 	for name, c := range map[string]struct {
 		sample string
-		change func(s *AttackSpec)
+		change func(s *attack.Spec)
 		want   string
 		spec   bool
 	}{
@@ -126,17 +128,17 @@ func TestAttackRefuses(t *testing.T) {
 		"too many":    {"A,B\nb,y\nb,y\n", nil, "more records than the population people, such as A = b, B = y", false},
 		"unknown":     {"A,B\nc,y\na,y\na,x\n", nil, "2 of the sample's 3 key combinations are not in the population, such as A = a, B = y", false},
 		"no column":   {"A,C\na,x\n", nil, `sample: key: there is no column "B"`, true},
-		"population?": {"A,B\na,x\n", func(s *AttackSpec) { s.Population = nil }, "nothing is said of the population", true},
-		"both":        {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Sampling = &schemas.Sampling{Fraction: .5} }, "leave the sampling fraction", true},
-		"frequency":   {"A,B\na,x\n", func(s *AttackSpec) { s.Frequency = -1 }, "at least 1", true},
-		"ranking":     {"A,B\na,x\n", func(s *AttackSpec) { s.Ranking = "f" }, "match or expected", true},
-		"cost":        {"A,B\na,x\n", func(s *AttackSpec) { s.Cost = .5 }, "looks at 1 at least", true},
-		"wildcard":    {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key.Missing = "wildcard" }, "missing: category or drop", true},
-		"output":      {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "x.txt" }, "cannot tell the format", true},
-		"over input":  {"A,B\na,x\n", func(s *AttackSpec) { s.Out = "population.csv" }, "population.csv", true},
-		"stdin":       {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Source.Path, s.Population = []string{"-"}, []string{"-"} }, "can only be read once", true},
-		"no key":      {"A,B\na,x\n", func(s *AttackSpec) { s.Sample.Key = nil }, "needs key variables", true},
-		"nothing": {"A,B\na,x\n", func(s *AttackSpec) {
+		"population?": {"A,B\na,x\n", func(s *attack.Spec) { s.Population = nil }, "nothing is said of the population", true},
+		"both":        {"A,B\na,x\n", func(s *attack.Spec) { s.Sample.Sampling = &schemas.Sampling{Fraction: .5} }, "leave the sampling fraction", true},
+		"frequency":   {"A,B\na,x\n", func(s *attack.Spec) { s.Frequency = -1 }, "at least 1", true},
+		"ranking":     {"A,B\na,x\n", func(s *attack.Spec) { s.Ranking = "f" }, "match or expected", true},
+		"cost":        {"A,B\na,x\n", func(s *attack.Spec) { s.Cost = .5 }, "looks at 1 at least", true},
+		"wildcard":    {"A,B\na,x\n", func(s *attack.Spec) { s.Sample.Key.Missing = "wildcard" }, "missing: category or drop", true},
+		"output":      {"A,B\na,x\n", func(s *attack.Spec) { s.Out = "x.txt" }, "cannot tell the format", true},
+		"over input":  {"A,B\na,x\n", func(s *attack.Spec) { s.Out = "population.csv" }, "population.csv", true},
+		"stdin":       {"A,B\na,x\n", func(s *attack.Spec) { s.Sample.Source.Path, s.Population = []string{"-"}, []string{"-"} }, "can only be read once", true},
+		"no key":      {"A,B\na,x\n", func(s *attack.Spec) { s.Sample.Key = nil }, "needs key variables", true},
+		"nothing": {"A,B\na,x\n", func(s *attack.Spec) {
 			s.KnownOnly, s.Population, s.Sample.Sampling = true, nil, &schemas.Sampling{Fraction: .1}
 		}, "nothing to tell", true},
 	} {
@@ -147,9 +149,9 @@ func TestAttackRefuses(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			_, err := Attack(t.Context(), s, Options{})
+			_, err := attack.Run(t.Context(), s, session.Options{})
 			require.ErrorContains(t, err, c.want)
-			assert.Equal(t, c.spec, IsSpec(err))
+			assert.Equal(t, c.spec, session.IsSpec(err))
 			assert.NoFileExists(t, "out.csv")
 		})
 	}
@@ -158,7 +160,7 @@ func TestAttackRefuses(t *testing.T) {
 // A sample without records is no error: it has nothing to attack.
 func TestAttackOfNobody(t *testing.T) {
 	inFolder(t, map[string]string{"sample.csv": "A,B\n", "population.csv": "A,B\na,x\nb,y\n"})
-	o, err := Attack(t.Context(), attackOf("A", "B"), Options{})
+	o, err := attack.Run(t.Context(), attackOf("A", "B"), session.Options{})
 	require.NoError(t, err)
 	assert.NotEmpty(t, o.Warnings)
 	for _, row := range o.Strategies {
@@ -174,7 +176,7 @@ func TestAttackOfDropped(t *testing.T) {
 	})
 	s := attackOf("A", "B")
 	s.Sample.Key.Missing = schemas.MissingDrop
-	o, err := Attack(t.Context(), s, Options{})
+	o, err := attack.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 15, o.Records)
 	assert.Equal(t, 30.0, o.People)
@@ -194,7 +196,7 @@ func TestAttackOnChosenClasses(t *testing.T) {
 	}
 	inFolder(t, map[string]string{"p.csv": population, "s.csv": sample})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"s.csv"}}, Key: keyOf("A", "B")}
-	whole, err := Attack(t.Context(), AttackSpec{Sample: spec, Population: []string{"p.csv"}}, Options{})
+	whole, err := attack.Run(t.Context(), attack.Spec{Sample: spec, Population: []string{"p.csv"}}, session.Options{})
 	require.NoError(t, err)
 	seen := map[string]int{}
 	for line := range strings.Lines(sample[4:]) {
@@ -206,7 +208,7 @@ func TestAttackOnChosenClasses(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.WriteFile("u.csv", []byte(uniques), 0o666))
-	o, err := Attack(t.Context(), AttackSpec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}, Out: "a.csv"}, Options{})
+	o, err := attack.Run(t.Context(), attack.Spec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}, Out: "a.csv"}, session.Options{})
 	require.NoError(t, err)
 	require.Len(t, o.Chosen, 2)
 	for _, row := range o.Chosen {
@@ -221,6 +223,6 @@ func TestAttackOnChosenClasses(t *testing.T) {
 	}
 	require.Contains(t, read(t, "a.csv"), "chosen,chosen,")
 	require.NoError(t, os.WriteFile("u.csv", []byte("A,B\n99,1\n"), 0o666))
-	_, err = Attack(t.Context(), AttackSpec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}}, Options{})
+	_, err = attack.Run(t.Context(), attack.Spec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}}, session.Options{})
 	require.ErrorContains(t, err, "population has no record with A = 99, B = 1")
 }

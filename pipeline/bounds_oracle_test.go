@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"microrisk/pipeline"
+	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -395,7 +396,7 @@ func checkBounds(t *testing.T, dir string, round int) {
 			t.Fatalf("round %d: method %q: %s\n%+v\n%s", round, method, fmt.Sprintf(format, arguments...), c.scheme, strings.Join(c.texts, "\n"))
 		}
 		out := filepath.Join(dir, "bounds."+oneOf(r, "csv", "parquet"))
-		o, err := pipeline.Bounds(context.Background(), pipeline.BoundsSpec{Tables: paths, Scheme: c.scheme, Method: method, Out: out}, pipeline.Options{Workers: 1 + r.IntN(2)})
+		o, err := bounds.Run(context.Background(), bounds.Spec{Tables: paths, Scheme: c.scheme, Method: method, Out: out}, session.Options{Workers: 1 + r.IntN(2)})
 		greatest, all := c.decomposable()
 		switch {
 		case method == "frechet" && !greatest && err == nil:
@@ -416,7 +417,7 @@ func checkBounds(t *testing.T, dir string, round int) {
 }
 
 // compare looks at the bounds in a file.
-func (c *boundsCase) compare(fail func(string, ...any), path, method string, exactly bool, o *pipeline.BoundsOutcome) {
+func (c *boundsCase) compare(fail func(string, ...any), path, method string, exactly bool, o *bounds.Outcome) {
 	names, rows, err := readOutput(path)
 	at, k, margins := []int{}, len(c.names), len(slices.Concat(c.files...))
 	for _, name := range c.names {

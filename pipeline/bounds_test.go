@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators/tabulate"
+	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -32,7 +34,7 @@ C,F,0
 
 func TestBoundsWorkedExample(t *testing.T) {
 	inFolder(t, map[string]string{"t.csv": rounded3x3})
-	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"t.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, Options{})
+	o, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"t.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, 4, o.Margins)
 	require.True(t, o.Sharp)
@@ -44,7 +46,7 @@ func TestBoundsWorkedExample(t *testing.T) {
 func TestBoundsOfSeveralFiles(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "A,count\n1,4\n2,5\n10,0\n", "b.csv": "B,count\nx,3\ny,6\n"})
 	for _, method := range []string{"", "shuttle", "sharp", "frechet"} {
-		_, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"a.csv", "b.csv"}, Method: method, Out: "out.csv"}, Options{})
+		_, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"a.csv", "b.csv"}, Method: method, Out: "out.csv"}, session.Options{})
 		require.NoError(t, err, method)
 		require.Equal(t, "A,B,lower,upper,exact\n1,x,0,3,false\n1,y,1,4,false\n2,x,0,3,false\n2,y,2,5,false\n10,x,0,0,true\n10,y,0,0,true\n", read(t, "out.csv"), method)
 	}
@@ -53,20 +55,20 @@ func TestBoundsOfSeveralFiles(t *testing.T) {
 func TestBoundsRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
-		spec  BoundsSpec
+		spec  bounds.Spec
 		want  string
 	}{
-		"margins disagree": {map[string]string{"a.csv": "A,count\n1,4\n2,5\n", "b.csv": "B,count\nx,3\ny,7\n"}, BoundsSpec{Tables: []string{"a.csv", "b.csv"}}, "margins b.csv [B] and a.csv [A] disagree"},
-		"twice":            {map[string]string{"a.csv": "A,count\n1,4\n1,5\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "has [A = 1] twice"},
-		"negative":         {map[string]string{"a.csv": "A,count\n1,-4\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "no whole number of at least 0"},
-		"no counts":        {map[string]string{"a.csv": "A,n\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}}, "no column of counts"},
-		"not rounded":      {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}}, "never publishes a count of 4"},
-		"base 0":           {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random"}}, "base is 0"},
-		"even base":        {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 4}}, "the base 4 is even"},
-		"method":           {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Method: "guess"}, `no method "guess"`},
-		"not decomposable": {map[string]string{"a.csv": "A,B,count\nx,y,4\n", "b.csv": "B,C,count\ny,z,4\n", "c.csv": "A,C,count\nx,z,4\n"}, BoundsSpec{Tables: []string{"a.csv", "b.csv", "c.csv"}, Method: "frechet"}, "decomposable"},
-		"its own input":    {map[string]string{"a.csv": "A,count\n1,4\n"}, BoundsSpec{Tables: []string{"a.csv"}, Out: "a.csv"}, "is the input"},
-		"no file":          {nil, BoundsSpec{Tables: []string{"a.csv"}}, "does not exist"},
+		"margins disagree": {map[string]string{"a.csv": "A,count\n1,4\n2,5\n", "b.csv": "B,count\nx,3\ny,7\n"}, bounds.Spec{Tables: []string{"a.csv", "b.csv"}}, "margins b.csv [B] and a.csv [A] disagree"},
+		"twice":            {map[string]string{"a.csv": "A,count\n1,4\n1,5\n"}, bounds.Spec{Tables: []string{"a.csv"}}, "has [A = 1] twice"},
+		"negative":         {map[string]string{"a.csv": "A,count\n1,-4\n"}, bounds.Spec{Tables: []string{"a.csv"}}, "no whole number of at least 0"},
+		"no counts":        {map[string]string{"a.csv": "A,n\n1,4\n"}, bounds.Spec{Tables: []string{"a.csv"}}, "no column of counts"},
+		"not rounded":      {map[string]string{"a.csv": "A,count\n1,4\n"}, bounds.Spec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}}, "never publishes a count of 4"},
+		"base 0":           {map[string]string{"a.csv": "A,count\n1,4\n"}, bounds.Spec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "random"}}, "base is 0"},
+		"even base":        {map[string]string{"a.csv": "A,count\n1,4\n"}, bounds.Spec{Tables: []string{"a.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 4}}, "the base 4 is even"},
+		"method":           {map[string]string{"a.csv": "A,count\n1,4\n"}, bounds.Spec{Tables: []string{"a.csv"}, Method: "guess"}, `no method "guess"`},
+		"not decomposable": {map[string]string{"a.csv": "A,B,count\nx,y,4\n", "b.csv": "B,C,count\ny,z,4\n", "c.csv": "A,C,count\nx,z,4\n"}, bounds.Spec{Tables: []string{"a.csv", "b.csv", "c.csv"}, Method: "frechet"}, "decomposable"},
+		"its own input":    {map[string]string{"a.csv": "A,count\n1,4\n"}, bounds.Spec{Tables: []string{"a.csv"}, Out: "a.csv"}, "is the input"},
+		"no file":          {nil, bounds.Spec{Tables: []string{"a.csv"}}, "does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, c.files)
@@ -74,7 +76,7 @@ func TestBoundsRefuses(t *testing.T) {
 				c.spec.Out = "out.parquet"
 			}
 			before := listing(t)
-			_, err := Bounds(t.Context(), c.spec, Options{})
+			_, err := bounds.Run(t.Context(), c.spec, session.Options{})
 			require.ErrorContains(t, err, c.want)
 			require.Equal(t, before, listing(t), "nothing is written")
 		})
@@ -84,14 +86,14 @@ func TestBoundsRefuses(t *testing.T) {
 // Rounded margins and one that was not.
 func TestBoundsOfMixedSchemes(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "A,value\n1,3\n2,6\n", "n.csv": "count\n10\n", "v.csv": "A,value\n1,4\n2,6\n"})
-	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"a.csv"}, Exact: []string{"n.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, Options{})
+	o, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"a.csv"}, Exact: []string{"n.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, session.Options{})
 	require.NoError(t, err)
 	require.Empty(t, o.Warnings)
 	require.Equal(t, "A,lower,upper,exact\n1,3,4,false\n2,6,7,false\n", read(t, "b.csv"))
-	o, err = Bounds(t.Context(), BoundsSpec{Tables: []string{"v.csv"}, Exact: []string{"n.csv"}, Out: "b.csv"}, Options{})
+	o, err = bounds.Run(t.Context(), bounds.Spec{Tables: []string{"v.csv"}, Exact: []string{"n.csv"}, Out: "b.csv"}, session.Options{})
 	require.NoError(t, err)
 	require.Len(t, o.Warnings, 1, "perturbed counts taken as exact")
-	o, err = Bounds(t.Context(), BoundsSpec{Exact: []string{"v.csv"}, Out: "b.csv"}, Options{})
+	o, err = bounds.Run(t.Context(), bounds.Spec{Exact: []string{"v.csv"}, Out: "b.csv"}, session.Options{})
 	require.NoError(t, err)
 	require.Empty(t, o.Warnings)
 }
@@ -100,9 +102,9 @@ func TestBoundsOfMixedSchemes(t *testing.T) {
 func TestBoundsOfMissing(t *testing.T) {
 	inFolder(t, map[string]string{"d.csv": "k\nmissing\nNA\nx\n"})
 	_, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"d.csv"}}, Operators: []schemas.Operator{{Config: &tabulate.Config{
-		Cells: []schemas.KeyVariable{{Name: "k", MissingCodes: []string{"NA"}}}, Path: "t.parquet"}}}}, Options{})
+		Cells: []schemas.KeyVariable{{Name: "k", MissingCodes: []string{"NA"}}}, Path: "t.parquet"}}}}, session.Options{})
 	require.NoError(t, err)
-	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"t.parquet"}, Out: "b.parquet"}, Options{})
+	o, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"t.parquet"}, Out: "b.parquet"}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, 3, o.Cells)
 	require.Equal(t, 3, o.Known)
@@ -119,7 +121,7 @@ func TestBoundsOfLargeTable(t *testing.T) {
 		text[v+".csv"] = lines
 	}
 	inFolder(t, text)
-	o, err := Bounds(t.Context(), BoundsSpec{Tables: []string{"A.csv", "B.csv"}, Method: "sharp", Out: "b.parquet"}, Options{})
+	o, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"A.csv", "B.csv"}, Method: "sharp", Out: "b.parquet"}, session.Options{})
 	require.NoError(t, err)
 	require.True(t, o.Sharp)
 	require.Zero(t, o.Unbounded)

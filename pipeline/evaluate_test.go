@@ -14,13 +14,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"microrisk/engine/evaluate"
+	judging "microrisk/engine/evaluate"
 	"microrisk/operators/individual"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
 	"microrisk/operators/sap"
 	"microrisk/operators/selection"
 	"microrisk/operators/suda"
+	"microrisk/pipeline/evaluate"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -43,8 +45,8 @@ func populationText(rows [][]string) string {
 	return text
 }
 
-func evaluationOf(op ...schemas.Operator) EvaluateSpec {
-	return EvaluateSpec{Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"p.csv"}},
+func evaluationOf(op ...schemas.Operator) evaluate.Spec {
+	return evaluate.Spec{Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"p.csv"}},
 		Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}, {Name: "C"}}}, Operators: op}, Fractions: []float64{.2}, Repetitions: 3}
 }
 
@@ -54,7 +56,7 @@ func TestEvaluateAgainstAssess(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(rows)})
 	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}}, schemas.Operator{Config: &individual.Config{}})
 	s.Out = "out"
-	e, err := Evaluate(t.Context(), s, Options{Seed: 5})
+	e, err := evaluate.Run(t.Context(), s, session.Options{Seed: 5})
 	require.NoError(t, err)
 	require.Len(t, e.Samples, 3)
 	people := map[string]int{}
@@ -62,7 +64,7 @@ func TestEvaluateAgainstAssess(t *testing.T) {
 		people[strings.Join(r[:3], ",")]++
 	}
 	for n, sample := range e.Samples {
-		selector, err := evaluate.NewSelector([]int64{400}, evaluate.Design{Fraction: .2}, 5, uint64(n))
+		selector, err := judging.NewSelector([]int64{400}, judging.Design{Fraction: .2}, 5, uint64(n))
 		require.NoError(t, err)
 		text := "A,B,C\n"
 		var keys []string
@@ -78,7 +80,7 @@ func TestEvaluateAgainstAssess(t *testing.T) {
 		require.Len(t, keys, 80)
 		require.NoError(t, os.WriteFile("s.csv", []byte(text), 0o600))
 		o, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"s.csv"}}, Key: s.Spec.Key, Sampling: &schemas.Sampling{PopulationSize: 400},
-			Operators: s.Spec.Operators, Sink: schemas.Sink{Path: "r.csv"}}, Options{})
+			Operators: s.Spec.Operators, Sink: schemas.Sink{Path: "r.csv"}}, session.Options{})
 		require.NoError(t, err)
 		m := o.Summary.Operators["mc3"].(*mc3.Summary)
 		for _, x := range sample.Estimates {
@@ -151,10 +153,10 @@ func TestEvaluateIsTheSame(t *testing.T) {
 	s.Fractions = []float64{.1, .3, .5}
 	s.Pictures = []string{"svg"}
 	s.Out = "one"
-	_, err := Evaluate(t.Context(), s, Options{Workers: 1})
+	_, err := evaluate.Run(t.Context(), s, session.Options{Workers: 1})
 	require.NoError(t, err)
 	s.Out = "two"
-	_, err = Evaluate(t.Context(), s, Options{Workers: 3, Batch: 7, Memory: 200_000})
+	_, err = evaluate.Run(t.Context(), s, session.Options{Workers: 3, Batch: 7, Memory: 200_000})
 	require.NoError(t, err)
 	names, err := os.ReadDir("one")
 	require.NoError(t, err)
@@ -174,19 +176,19 @@ func TestEvaluateDesigns(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(rows)})
 	s := evaluationOf(schemas.Operator{Config: &suda.Config{}})
 	s.Stratify = "R"
-	e, err := Evaluate(t.Context(), s, Options{})
+	e, err := evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	for _, sample := range e.Samples {
 		assert.EqualValues(t, 56+4+1, sample.Truth.Records, "a fifth of 280 and of 19, and the stratum of one")
 	}
 	s.Stratify, s.Household = "", "H"
-	e, err = Evaluate(t.Context(), s, Options{})
+	e, err = evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	for _, sample := range e.Samples {
 		assert.EqualValues(t, 3*20, sample.Truth.Records)
 	}
 	s.Bernoulli = true
-	e, err = Evaluate(t.Context(), s, Options{})
+	e, err = evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	assert.Contains(t, e.Design, "Bernoulli")
 	for _, sample := range e.Samples {
@@ -195,7 +197,7 @@ func TestEvaluateDesigns(t *testing.T) {
 	// Rows that are not chosen are not in the population; recodes are seen by all.
 	s = evaluationOf(schemas.Operator{Config: &selection.Config{Rows: []selection.Condition{{Column: "R", Values: []string{"small"}}}}},
 		schemas.Operator{Config: &recode.Config{{Name: "A", Replace: true, Width: 3}}}, schemas.Operator{Config: &suda.Config{}})
-	e, err = Evaluate(t.Context(), s, Options{})
+	e, err = evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 19, e.Rows)
 	for _, sample := range e.Samples {
@@ -205,46 +207,46 @@ func TestEvaluateDesigns(t *testing.T) {
 
 func TestEvaluateRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(s *EvaluateSpec)
+		change func(s *evaluate.Spec)
 		want   string
 		spec   bool
 	}{
-		"no fraction": {func(s *EvaluateSpec) { s.Fractions = nil }, "needs a sampling fraction", true},
-		"all":         {func(s *EvaluateSpec) { s.Fractions = []float64{1} }, "all of a population is no sample", true},
-		"twice":       {func(s *EvaluateSpec) { s.Fractions = []float64{.1, .1} }, "twice", true},
-		"sampling":    {func(s *EvaluateSpec) { s.Spec.Sampling = &schemas.Sampling{Fraction: .1} }, "leave sampling out", true},
-		"no key":      {func(s *EvaluateSpec) { s.Spec.Key = nil }, "needs key variables", true},
-		"nothing":     {func(s *EvaluateSpec) { s.Spec.Operators = nil }, "nothing to judge", true},
-		"sap": {func(s *EvaluateSpec) {
+		"no fraction": {func(s *evaluate.Spec) { s.Fractions = nil }, "needs a sampling fraction", true},
+		"all":         {func(s *evaluate.Spec) { s.Fractions = []float64{1} }, "all of a population is no sample", true},
+		"twice":       {func(s *evaluate.Spec) { s.Fractions = []float64{.1, .1} }, "twice", true},
+		"sampling":    {func(s *evaluate.Spec) { s.Spec.Sampling = &schemas.Sampling{Fraction: .1} }, "leave sampling out", true},
+		"no key":      {func(s *evaluate.Spec) { s.Spec.Key = nil }, "needs key variables", true},
+		"nothing":     {func(s *evaluate.Spec) { s.Spec.Operators = nil }, "nothing to judge", true},
+		"sap": {func(s *evaluate.Spec) {
 			s.Spec.Operators = []schemas.Operator{{Config: &sap.Config{}}}
 		}, "sap has no score", true},
-		"own key": {func(s *EvaluateSpec) {
+		"own key": {func(s *evaluate.Spec) {
 			s.Spec.Operators[0].Config.(*suda.Config).Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}
 		}, "a key of its own", true},
-		"wildcard":  {func(s *EvaluateSpec) { s.Spec.Key.Missing = "wildcard" }, "category or drop", true},
-		"score":     {func(s *EvaluateSpec) { s.Scores = []string{"mc3_correct_match"} }, "no operator writes", true},
-		"design":    {func(s *EvaluateSpec) { s.Stratify, s.Household = "R", "H" }, "choose one", true},
-		"stratum":   {func(s *EvaluateSpec) { s.Stratify = "Q" }, `no column "Q"`, true},
-		"column":    {func(s *EvaluateSpec) { s.Spec.Key.Variables[0].Name = "X" }, `no column "X"`, true},
-		"top":       {func(s *EvaluateSpec) { s.Top = []int{0} }, "at least 1", true},
-		"pictures":  {func(s *EvaluateSpec) { s.Pictures = []string{"pdf"} }, "svg and png", true},
-		"is a file": {func(s *EvaluateSpec) { s.Out = "p.csv" }, "is a file", true},
+		"wildcard":  {func(s *evaluate.Spec) { s.Spec.Key.Missing = "wildcard" }, "category or drop", true},
+		"score":     {func(s *evaluate.Spec) { s.Scores = []string{"mc3_correct_match"} }, "no operator writes", true},
+		"design":    {func(s *evaluate.Spec) { s.Stratify, s.Household = "R", "H" }, "choose one", true},
+		"stratum":   {func(s *evaluate.Spec) { s.Stratify = "Q" }, `no column "Q"`, true},
+		"column":    {func(s *evaluate.Spec) { s.Spec.Key.Variables[0].Name = "X" }, `no column "X"`, true},
+		"top":       {func(s *evaluate.Spec) { s.Top = []int{0} }, "at least 1", true},
+		"pictures":  {func(s *evaluate.Spec) { s.Pictures = []string{"pdf"} }, "svg and png", true},
+		"is a file": {func(s *evaluate.Spec) { s.Out = "p.csv" }, "is a file", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(40))})
 			s := evaluationOf(schemas.Operator{Config: &suda.Config{}})
 			s.Out = "out"
 			c.change(&s)
-			_, err := Evaluate(t.Context(), s, Options{})
+			_, err := evaluate.Run(t.Context(), s, session.Options{})
 			require.ErrorContains(t, err, c.want)
-			assert.Equal(t, c.spec, IsSpec(err))
+			assert.Equal(t, c.spec, session.IsSpec(err))
 			assert.NoDirExists(t, "out")
 		})
 	}
 	inFolder(t, map[string]string{"empty.csv": "A,B,C,R,H\n"})
 	s := evaluationOf(schemas.Operator{Config: &suda.Config{}})
 	s.Spec.Source.Path = []string{"empty.csv"}
-	_, err := Evaluate(t.Context(), s, Options{})
+	_, err := evaluate.Run(t.Context(), s, session.Options{})
 	require.ErrorContains(t, err, "no record")
 }
 
@@ -253,7 +255,7 @@ func TestEvaluateWithoutUniques(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": "A,B,C\n" + strings.Repeat("1,1,1\n1,2,2\n", 60)})
 	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}})
 	s.Out, s.Pictures = "out", []string{"svg"}
-	e, err := Evaluate(t.Context(), s, Options{})
+	e, err := evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	for _, score := range e.Fractions[0].Scores {
 		assert.Nil(t, score.AUC.Mean)
@@ -276,7 +278,7 @@ func TestEvaluateOfFewRecords(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(40))})
 	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}})
 	s.Fractions, s.Bernoulli, s.Repetitions = []float64{.03}, true, 40
-	e, err := Evaluate(t.Context(), s, Options{})
+	e, err := evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	require.Less(t, len(e.Samples), 40)
 	assert.NotEmpty(t, e.Warnings)

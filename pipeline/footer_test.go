@@ -13,6 +13,7 @@ import (
 	"microrisk/operators/parquetfile"
 	"microrisk/operators/selection"
 	"microrisk/operators/suda"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -21,7 +22,7 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": "id,sex,job\n1,m,baker\n2,m,baker\n3,f,baker\n4,f,baker\n5,m,astronaut\n"})
 	spec := assess("people.csv", "all.parquet")
 	spec.Key = keyOf("sex", "job")
-	_, err := Run(t.Context(), spec, Options{})
+	_, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	require.Contains(t, footerOf(t, "all.parquet"), "astronaut")
 	least := "0.4"
@@ -37,7 +38,7 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 				spec := assess("all.parquet", output)
 				spec.Key = keyOf("sex", "job")
 				spec.Operators = []schemas.Operator{{Config: &suda.Config{Replace: true, Contributions: true, MSUs: true}}, {Config: &selection.Config{Rows: c.rows, Columns: c.columns}}}
-				_, err := Run(t.Context(), spec, Options{})
+				_, err := Run(t.Context(), spec, session.Options{})
 				require.NoError(t, err)
 				raw, err := os.ReadFile(output)
 				require.NoError(t, err)
@@ -46,7 +47,7 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 		})
 	}
 	spec.Sink.Footer, spec.Sink.Path = schemas.FooterNone, "none.parquet"
-	_, err = Run(t.Context(), spec, Options{})
+	_, err = Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	require.Empty(t, footerOf(t, "none.parquet"))
 }
@@ -74,7 +75,7 @@ func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 		spec := assess("in.arrow", output)
 		spec.Key = keyOf("job")
 		spec.Operators = append([]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "id", Values: []string{"0", "1", "3"}}}}}}, spec.Operators...)
-		o, err := Run(t.Context(), spec, Options{})
+		o, err := Run(t.Context(), spec, session.Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 3, o.Written)
 		raw, err := os.ReadFile(output)
@@ -89,7 +90,7 @@ func TestFootersOfSeveralOutputs(t *testing.T) {
 	inFolder(t, map[string]string{"east.csv": "reg,d\nEAST,flu\nEAST,RAREDISEASE\n", "west.csv": "reg,d\nWEST,flu\nWEST,flu\n"})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"east.csv", "west.csv"}}, Key: keyOf("reg", "d"), Operators: []schemas.Operator{{Config: &suda.Config{}}},
 		Sink: schemas.Sink{Path: "out", Format: "parquet"}}
-	_, err := Run(t.Context(), spec, Options{})
+	_, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	text := footerOf(t, "out/west.parquet")
 	require.NotContains(t, text, "RAREDISEASE")
@@ -105,7 +106,7 @@ func TestHardLinksAreOneInput(t *testing.T) {
 	require.NoError(t, os.Link("a.csv", "b.csv"))
 	spec := assess("a.csv", "out.csv")
 	spec.Source.Path = []string{"a.csv", "b.csv"}
-	_, err := Run(t.Context(), spec, Options{})
+	_, err := Run(t.Context(), spec, session.Options{})
 	require.ErrorContains(t, err, "a.csv and b.csv are the same file; each input is read once")
 }
 

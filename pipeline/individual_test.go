@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators/individual"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -18,7 +19,7 @@ func individualOf(t *testing.T, path, weight string, i individual.Config, keys .
 		key.Variables = append(key.Variables, schemas.KeyVariable{Name: k})
 	}
 	o, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{path}}, Key: key, Sampling: &schemas.Sampling{Weight: weight},
-		Operators: []schemas.Operator{{Config: &i}}, Sink: schemas.Sink{Path: "out.csv"}}, Options{})
+		Operators: []schemas.Operator{{Config: &i}}, Sink: schemas.Sink{Path: "out.csv"}}, session.Options{})
 	require.NoError(t, err)
 	return o.Summary.Operators["individual"].(*individual.Summary)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators/recode"
+	"microrisk/pipeline/link"
+	"microrisk/pipeline/released"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -27,8 +30,8 @@ const (
 func TestLinkWorkedExample(t *testing.T) {
 	for bounds, upper := range map[string]string{"naive": "13", "tight": "11"} {
 		inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "t.csv": worksT})
-		o, err := Link(t.Context(), LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Tables: []string{"t.csv"},
-			Scheme: schemas.Perturbation{Scheme: "random", Base: 3}, Bounds: bounds, Out: "links.csv", Pairs: "pairs.csv"}, Options{})
+		o, err := link.Run(t.Context(), link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Tables: []string{"t.csv"},
+			Scheme: schemas.Perturbation{Scheme: "random", Base: 3}, Bounds: bounds, Out: "links.csv", Pairs: "pairs.csv"}, session.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"Var2"}, o.Overlap)
 		assert.Equal(t, 1, o.Unique)
@@ -55,8 +58,8 @@ func TestLinkCase(t *testing.T) {
 	dir, err := filepath.Abs("../engine/linkage/testdata/linkage-02-rounded-superset")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
-	o, err := Link(t.Context(), LinkSpec{A: []string{filepath.Join(dir, "sample1.csv")}, B: []string{filepath.Join(dir, "sample2.csv")}, PopulationSize: 30,
-		Tables: []string{filepath.Join(dir, "table1.csv")}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}, Out: "links.csv"}, Options{})
+	o, err := link.Run(t.Context(), link.Spec{A: []string{filepath.Join(dir, "sample1.csv")}, B: []string{filepath.Join(dir, "sample2.csv")}, PopulationSize: 30,
+		Tables: []string{filepath.Join(dir, "table1.csv")}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}, Out: "links.csv"}, session.Options{})
 	require.NoError(t, err)
 	assert.InEpsilon(t, 547135517769./3481894633955, o.Classes[0].Correct, 1e-9)
 	assert.Equal(t, []string{"5", "17"}, table(t, "links.csv")[1][8:10])
@@ -86,9 +89,9 @@ func TestLinkAgainstCounting(t *testing.T) {
 			}
 		}
 		inFolder(t, map[string]string{"p.csv": people, "a.csv": a, "b.csv": b})
-		s := LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Out: "links.csv", MissingCodes: []string{""},
+		s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Out: "links.csv", MissingCodes: []string{""},
 			RecodeB: []recode.Column{{Name: "X", Replace: true, Map: map[string]string{"1": "a", "2": "b", "3": "c"}}}}
-		o, err := Link(t.Context(), s, Options{Workers: 1 + round%2, Batch: 1 + r.IntN(9)})
+		o, err := link.Run(t.Context(), s, session.Options{Workers: 1 + round%2, Batch: 1 + r.IntN(9)})
 		require.NoError(t, err)
 		unique, shared, truth := 0, 0, 0.0
 		for k, n := range fa {
@@ -118,7 +121,7 @@ func TestLinkAgainstCounting(t *testing.T) {
 			}
 		}
 		s.Missing = "drop"
-		dropped, err := Link(t.Context(), s, Options{})
+		dropped, err := link.Run(t.Context(), s, session.Options{})
 		require.NoError(t, err)
 		for _, c := range dropped.Classes {
 			assert.NotNil(t, c.Values[1])
@@ -130,45 +133,45 @@ func TestLinkAgainstCounting(t *testing.T) {
 // Without a recode nothing agrees, and that is said.
 func TestLinkUnmatched(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "X,Y\nm,1\nf,1\n", "b.csv": "X,Y\n1,1\n2,1\n"})
-	o, err := Link(t.Context(), LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 9, Out: "links.csv"}, Options{})
+	o, err := link.Run(t.Context(), link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 9, Out: "links.csv"}, session.Options{})
 	require.NoError(t, err)
 	assert.Empty(t, o.Classes)
 	require.Len(t, o.Unmatched, 1)
-	assert.Equal(t, Unmatched{Variable: "X", OnlyA: []string{"f", "m"}, OnlyB: []string{"1", "2"}, RecordsA: 2, RecordsB: 2}, o.Unmatched[0])
+	assert.Equal(t, released.Unmatched{Variable: "X", OnlyA: []string{"f", "m"}, OnlyB: []string{"1", "2"}, RecordsA: 2, RecordsB: 2}, o.Unmatched[0])
 	assert.Equal(t, 1, len(table(t, "links.csv")), "an empty, well-formed file")
 }
 
 func TestLinkRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(s *LinkSpec)
+		change func(s *link.Spec)
 		want   string
 		spec   bool
 	}{
-		"small population": {func(s *LinkSpec) { s.PopulationSize = 5 }, "sample A has 6 records, the population 5", false},
-		"no population":    {func(s *LinkSpec) { s.PopulationSize = 0 }, "how large is the population", true},
-		"both":             {func(s *LinkSpec) { s.Population = []string{"a.csv"} }, "leave the population size out", true},
-		"not its sample":   {func(s *LinkSpec) { s.Tables, s.PopulationSize, s.Population = nil, 0, []string{"p.csv"} }, "the population 0 people of Var2 = 1", false},
-		"nothing common":   {func(s *LinkSpec) { s.B = []string{"c.csv"} }, "no column in common", true},
-		"unknown":          {func(s *LinkSpec) { s.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "Var3"}}} }, `sample A: key: there is no column "Var3"`, true},
-		"scheme":           {func(s *LinkSpec) { s.Tables = nil; s.Scheme = schemas.Perturbation{Scheme: "random", Base: 3} }, "there are none", true},
-		"perturbed":        {func(s *LinkSpec) { s.Scheme = schemas.Perturbation{Scheme: "random", Base: 5} }, "never publishes a count of 3", false},
-		"contradicts":      {func(s *LinkSpec) { s.Tables = nil; s.Exact = []string{"e.csv"} }, "Var2 = 1 would have at least 5 and at most 2 people", false},
-		"bounds":           {func(s *LinkSpec) { s.Bounds = "sharp" }, "naive or tight", true},
-		"over input":       {func(s *LinkSpec) { s.Out = "t.csv" }, "t.csv", true},
-		"pairs":            {func(s *LinkSpec) { s.Pairs, s.MostPairs = "pairs.csv", 20 }, "21 candidate pairs", false},
-		"wildcard": {func(s *LinkSpec) {
+		"small population": {func(s *link.Spec) { s.PopulationSize = 5 }, "sample A has 6 records, the population 5", false},
+		"no population":    {func(s *link.Spec) { s.PopulationSize = 0 }, "how large is the population", true},
+		"both":             {func(s *link.Spec) { s.Population = []string{"a.csv"} }, "leave the population size out", true},
+		"not its sample":   {func(s *link.Spec) { s.Tables, s.PopulationSize, s.Population = nil, 0, []string{"p.csv"} }, "the population 0 people of Var2 = 1", false},
+		"nothing common":   {func(s *link.Spec) { s.B = []string{"c.csv"} }, "no column in common", true},
+		"unknown":          {func(s *link.Spec) { s.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "Var3"}}} }, `sample A: key: there is no column "Var3"`, true},
+		"scheme":           {func(s *link.Spec) { s.Tables = nil; s.Scheme = schemas.Perturbation{Scheme: "random", Base: 3} }, "there are none", true},
+		"perturbed":        {func(s *link.Spec) { s.Scheme = schemas.Perturbation{Scheme: "random", Base: 5} }, "never publishes a count of 3", false},
+		"contradicts":      {func(s *link.Spec) { s.Tables = nil; s.Exact = []string{"e.csv"} }, "Var2 = 1 would have at least 5 and at most 2 people", false},
+		"bounds":           {func(s *link.Spec) { s.Bounds = "sharp" }, "naive or tight", true},
+		"over input":       {func(s *link.Spec) { s.Out = "t.csv" }, "t.csv", true},
+		"pairs":            {func(s *link.Spec) { s.Pairs, s.MostPairs = "pairs.csv", 20 }, "21 candidate pairs", false},
+		"wildcard": {func(s *link.Spec) {
 			s.Key = &schemas.Key{Missing: "wildcard", Variables: []schemas.KeyVariable{{Name: "Var2"}}}
 		}, "category or drop", true},
-		"same file":    {func(s *LinkSpec) { s.B = s.A }, "are the same file", true},
-		"missing file": {func(s *LinkSpec) { s.A = []string{"nope.csv"} }, "nope.csv does not exist", false},
+		"same file":    {func(s *link.Spec) { s.B = s.A }, "are the same file", true},
+		"missing file": {func(s *link.Spec) { s.A = []string{"nope.csv"} }, "nope.csv does not exist", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "c.csv": "Z\n1\n", "t.csv": worksT, "p.csv": "Var2\n2\n2\n2\n2\n2\n2\n2\n", "e.csv": "Var2,published\n1,2\n2,16\n"})
-			s := LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Tables: []string{"t.csv"}, Out: "links.csv"}
+			s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Tables: []string{"t.csv"}, Out: "links.csv"}
 			c.change(&s)
-			_, err := Link(t.Context(), s, Options{})
+			_, err := link.Run(t.Context(), s, session.Options{})
 			require.ErrorContains(t, err, c.want)
-			assert.Equal(t, c.spec, IsSpec(err))
+			assert.Equal(t, c.spec, session.IsSpec(err))
 			for _, path := range []string{"links.csv", "pairs.csv"} {
 				_, err := os.Stat(path)
 				assert.True(t, os.IsNotExist(err), path)
@@ -180,28 +183,28 @@ func TestLinkRefuses(t *testing.T) {
 // Outputs are none of the files that were read, nor each other; tables of samples have no margins; samples are of the population.
 func TestLinkGuards(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(s *LinkSpec)
+		change func(s *link.Spec)
 		want   string
 	}{
-		"recodes":         {func(s *LinkSpec) { s.Beside, s.Out = []string{"r.csv"}, "r.csv" }, "r.csv"},
-		"each other":      {func(s *LinkSpec) { s.Pairs = "./links.csv" }, "are one file"},
-		"totals":          {func(s *LinkSpec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
-		"base alone":      {func(s *LinkSpec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
-		"huge":            {func(s *LinkSpec) { s.PopulationSize = 1<<53 + 1 }, "more than can be computed with"},
-		"class of B only": {func(s *LinkSpec) { s.PopulationSize, s.Population = 0, []string{"p.csv"} }, "sample B has 1 records and the population 0 people of Var2 = 2"},
+		"recodes":         {func(s *link.Spec) { s.Beside, s.Out = []string{"r.csv"}, "r.csv" }, "r.csv"},
+		"each other":      {func(s *link.Spec) { s.Pairs = "./links.csv" }, "are one file"},
+		"totals":          {func(s *link.Spec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
+		"base alone":      {func(s *link.Spec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
+		"huge":            {func(s *link.Spec) { s.PopulationSize = 1<<53 + 1 }, "more than can be computed with"},
+		"class of B only": {func(s *link.Spec) { s.PopulationSize, s.Population = 0, []string{"p.csv"} }, "sample B has 1 records and the population 0 people of Var2 = 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "r.csv": "as it was", "s.csv": "Var2,count\n1,3\n2,1\nTotal,4\n", "p.csv": "Var2\n" + strings.Repeat("1\n", 12)})
-			s := LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Out: "links.csv"}
+			s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Out: "links.csv"}
 			c.change(&s)
-			_, err := Link(t.Context(), s, Options{})
+			_, err := link.Run(t.Context(), s, session.Options{})
 			require.ErrorContains(t, err, c.want)
 			assert.Equal(t, "as it was", read(t, "r.csv"))
 			assert.NoFileExists(t, "links.csv")
 		})
 	}
 	inFolder(t, map[string]string{"a.csv": "K,X\n1,0.5\n2,1.5\n", "b.csv": "K,X\n1,0.5\n3,2.5\n"})
-	o, err := Link(t.Context(), LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 9}, Options{})
+	o, err := link.Run(t.Context(), link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 9}, session.Options{})
 	require.NoError(t, err)
 	require.Len(t, o.Warnings, 1)
 	assert.Contains(t, o.Warnings[0], "not linked by X")

@@ -13,6 +13,8 @@ import (
 
 	"microrisk/engine/perturb"
 	"microrisk/operators/tabulate"
+	"microrisk/pipeline/link"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -21,22 +23,22 @@ func TestTightAllowsForUnseenCategories(t *testing.T) {
 	files := map[string]string{"s1.csv": "V,W\na,1\nb,1\nb,1\n", "s2.csv": "V,W\na,1\nb,1\n", "v.csv": "V,count\na,10\nb,90\n",
 		"vw.csv": "V,W,count\na,1,4\na,2,6\nb,1,60\nb,2,30\n", "full.csv": "V,W,published\na,1,3\na,2,0\nb,1,60\nb,2,30\n", "part.csv": "V,W,published\na,1,3\nb,1,90\n"}
 	for name, c := range map[string]struct {
-		change    func(s *LinkSpec)
+		change    func(s *link.Spec)
 		low, high int64
 		warned    bool
 	}{
-		"nothing lists W":         {func(*LinkSpec) {}, 1, 10, true},
-		"declared":                {func(s *LinkSpec) { s.Levels = []schemas.KeyVariable{{Name: "W", Levels: []string{"1"}}} }, 10, 10, false},
-		"another is declared":     {func(s *LinkSpec) { s.Levels = []schemas.KeyVariable{{Name: "W", Levels: []string{"1", "2"}}} }, 1, 10, false},
-		"an exact table lists W":  {func(s *LinkSpec) { s.Exact = append(s.Exact, "vw.csv") }, 4, 4, false},
-		"a rounded table in full": {func(s *LinkSpec) { s.Tables, s.Scheme.Scheme, s.Scheme.Base = []string{"full.csv"}, "random", 3 }, 8, 5, false},
-		"a rounded table in part": {func(s *LinkSpec) { s.Tables, s.Scheme.Scheme, s.Scheme.Base = []string{"part.csv"}, "random", 3 }, 1, 5, true},
+		"nothing lists W":         {func(*link.Spec) {}, 1, 10, true},
+		"declared":                {func(s *link.Spec) { s.Levels = []schemas.KeyVariable{{Name: "W", Levels: []string{"1"}}} }, 10, 10, false},
+		"another is declared":     {func(s *link.Spec) { s.Levels = []schemas.KeyVariable{{Name: "W", Levels: []string{"1", "2"}}} }, 1, 10, false},
+		"an exact table lists W":  {func(s *link.Spec) { s.Exact = append(s.Exact, "vw.csv") }, 4, 4, false},
+		"a rounded table in full": {func(s *link.Spec) { s.Tables, s.Scheme.Scheme, s.Scheme.Base = []string{"full.csv"}, "random", 3 }, 8, 5, false},
+		"a rounded table in part": {func(s *link.Spec) { s.Tables, s.Scheme.Scheme, s.Scheme.Base = []string{"part.csv"}, "random", 3 }, 1, 5, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, files)
-			s := LinkSpec{A: []string{"s1.csv"}, B: []string{"s2.csv"}, Exact: []string{"v.csv"}, PopulationSize: 100, Bounds: "tight"}
+			s := link.Spec{A: []string{"s1.csv"}, B: []string{"s2.csv"}, Exact: []string{"v.csv"}, PopulationSize: 100, Bounds: "tight"}
 			c.change(&s)
-			o, err := Link(t.Context(), s, Options{})
+			o, err := link.Run(t.Context(), s, session.Options{})
 			if c.low > c.high {
 				require.ErrorContains(t, err, "contradict")
 				return
@@ -50,8 +52,8 @@ func TestTightAllowsForUnseenCategories(t *testing.T) {
 	for levels, want := range map[string]string{"Q=1": "levels are declared of Q", "V=a": "a table has V = \"b\"", "W=2": "not among its levels"} {
 		inFolder(t, files)
 		name, list, _ := strings.Cut(levels, "=")
-		_, err := Link(t.Context(), LinkSpec{A: []string{"s1.csv"}, B: []string{"s2.csv"}, Exact: []string{"v.csv"}, PopulationSize: 100, Bounds: "tight",
-			Levels: []schemas.KeyVariable{{Name: name, Levels: strings.Split(list, "|")}}}, Options{})
+		_, err := link.Run(t.Context(), link.Spec{A: []string{"s1.csv"}, B: []string{"s2.csv"}, Exact: []string{"v.csv"}, PopulationSize: 100, Bounds: "tight",
+			Levels: []schemas.KeyVariable{{Name: name, Levels: strings.Split(list, "|")}}}, session.Options{})
 		assert.ErrorContains(t, err, want)
 	}
 }
@@ -88,7 +90,7 @@ func TestBoundsNeverExcludeTheTruth(t *testing.T) {
 		}
 		overlap := [][]int{{0, 1}, {0, 1, 2}, {2}}[r.IntN(3)]
 		files := map[string]string{"p.csv": take(1, 0, 1, 2), "a.csv": take(.1, 0, 1, 2), "b.csv": take(.1, overlap...)}
-		s := LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Bounds: []string{"tight", "tight", "naive"}[r.IntN(3)]}
+		s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Bounds: []string{"tight", "tight", "naive"}[r.IntN(3)]}
 		for i := range 1 + r.IntN(2) {
 			margin := [][]int{{0}, {1}, {0, 1}, {1, 2}, {0, 1, 2}}[r.IntN(5)]
 			name, rounded, full := fmt.Sprintf("t%d.csv", i), r.IntN(2) == 0, r.IntN(2) == 0
@@ -101,7 +103,7 @@ func TestBoundsNeverExcludeTheTruth(t *testing.T) {
 			}
 		}
 		inFolder(t, files)
-		o, err := Link(t.Context(), s, Options{})
+		o, err := link.Run(t.Context(), s, session.Options{})
 		if err != nil && strings.Contains(err.Error(), "has no rows") { // all counts were published as 0
 			continue
 		}
@@ -158,7 +160,7 @@ func TestTightOnASurvey(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	_, err = Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{path}}, Key: keyOf("ethnicity"), Sink: schemas.Sink{Path: "p.csv"},
-		Operators: []schemas.Operator{{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "ethnicity"}}, Perturb: &schemas.Perturbation{Scheme: "none"}, Path: "e.csv"}}}}, Options{})
+		Operators: []schemas.Operator{{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "ethnicity"}}, Perturb: &schemas.Perturbation{Scheme: "none"}, Path: "e.csv"}}}}, session.Options{})
 	require.NoError(t, err)
 	people := strings.Split(strings.TrimSpace(read(t, "p.csv")), "\n")
 	r := rand.New(rand.NewPCG(32, 2))
@@ -172,7 +174,7 @@ func TestTightOnASurvey(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 		}
 		for _, key := range []*schemas.Key{keyOf("ethnicity", "parttime"), keyOf("ethnicity", "smsa", "parttime")} {
-			o, err := Link(t.Context(), LinkSpec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Exact: []string{"e.csv"}, Key: key, Bounds: "tight"}, Options{})
+			o, err := link.Run(t.Context(), link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Exact: []string{"e.csv"}, Key: key, Bounds: "tight"}, session.Options{})
 			require.NoError(t, err, "round %d", round)
 			ranges += len(o.Classes)
 		}

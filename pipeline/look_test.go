@@ -12,6 +12,11 @@ import (
 	"microrisk/operators/recode"
 	"microrisk/operators/sap"
 	"microrisk/operators/suda"
+	"microrisk/pipeline/attack"
+	"microrisk/pipeline/evaluate"
+	"microrisk/pipeline/explain"
+	"microrisk/pipeline/inspect"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -23,41 +28,41 @@ func surveySpec() *schemas.Spec {
 
 // Who looks at tables sees the same when these do not fit in memory, or an error: a table on disk lasts no longer than its run.
 func TestLookingAtTablesOnDisk(t *testing.T) {
-	small := Options{Memory: 64 << 10, TempDir: t.TempDir()}
+	small := session.Options{Memory: 64 << 10, TempDir: t.TempDir()}
 	for _, missing := range []string{"", schemas.MissingDrop} {
 		spec := surveySpec()
 		spec.Key.Missing = missing
-		want, err := Explain(t.Context(), spec, Which{Row: 1368}, suda.Config{}, Options{})
+		want, err := explain.Run(t.Context(), spec, explain.Which{Row: 1368}, suda.Config{}, session.Options{})
 		require.NoError(t, err)
 		require.InDelta(t, 5.166666666666667, want.Score, 1e-12)
 		require.Equal(t, [][]int{{1}}, want.MSUs)
-		got, err := Explain(t.Context(), spec, Which{Row: 1368}, suda.Config{}, small)
+		got, err := explain.Run(t.Context(), spec, explain.Which{Row: 1368}, suda.Config{}, small)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 
-		whole, err := Inspect(t.Context(), spec, Look{}, Options{})
+		whole, err := inspect.Run(t.Context(), spec, inspect.Look{}, session.Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 2865, whole.Key.Whole.SampleUniques)
 		require.Len(t, whole.Key.Without, 6)
-		spilled, err := Inspect(t.Context(), spec, Look{}, small)
+		spilled, err := inspect.Run(t.Context(), spec, inspect.Look{}, small)
 		require.NoError(t, err)
 		require.Equal(t, whole, spilled)
 
-		classes, records, err := Count(t.Context(), spec, small)
+		classes, records, err := inspect.Count(t.Context(), spec, small)
 		require.NoError(t, err)
 		require.EqualValues(t, 6362, classes)
 		require.EqualValues(t, 28155, records)
 	}
-	var large *tooManyClasses
+	var large *session.TooManyClasses
 	wild := surveySpec()
 	wild.Key.Missing = schemas.MissingWildcard
-	_, err := Inspect(t.Context(), wild, Look{}, small)
+	_, err := inspect.Run(t.Context(), wild, inspect.Look{}, small)
 	require.ErrorAs(t, err, &large)
 	judge := surveySpec()
 	judge.Operators = []schemas.Operator{{Config: &suda.Config{}}}
-	_, err = Evaluate(t.Context(), EvaluateSpec{Spec: judge, Fractions: []float64{0.01}, Repetitions: 1, Out: t.TempDir() + "/ev"}, small)
+	_, err = evaluate.Run(t.Context(), evaluate.Spec{Spec: judge, Fractions: []float64{0.01}, Repetitions: 1, Out: t.TempDir() + "/ev"}, small)
 	require.ErrorAs(t, err, &large)
-	_, err = Attack(t.Context(), AttackSpec{Sample: surveySpec(), Population: survey}, small)
+	_, err = attack.Run(t.Context(), attack.Spec{Sample: surveySpec(), Population: survey}, small)
 	require.ErrorAs(t, err, &large)
 }
 
@@ -66,10 +71,10 @@ func TestInspectKeyOfDropped(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": "a,b\n1,x\n1,x\n2,\n3,\n4,y\n,y\n"})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"people.csv"}}, Key: keyOf("a", "b")}
 	spec.Key.Missing = schemas.MissingDrop
-	i, err := Inspect(t.Context(), spec, Look{}, Options{})
+	i, err := inspect.Run(t.Context(), spec, inspect.Look{}, session.Options{})
 	require.NoError(t, err)
-	require.Equal(t, KeyCount{Records: 3, Classes: 2, SampleUniques: 1}, i.Key.Whole)
-	require.Equal(t, []KeyCount{{Without: "a", Records: 4, Classes: 2}, {Without: "b", Records: 5, Classes: 4, SampleUniques: 3}}, i.Key.Without)
+	require.Equal(t, inspect.KeyCount{Records: 3, Classes: 2, SampleUniques: 1}, i.Key.Whole)
+	require.Equal(t, []inspect.KeyCount{{Without: "a", Records: 4, Classes: 2}, {Without: "b", Records: 5, Classes: 4, SampleUniques: 3}}, i.Key.Without)
 }
 
 // The first row of the input that is wrong is named, whichever worker is the first to meet one.
@@ -83,7 +88,7 @@ func TestTheFirstWrongRowIsNamed(t *testing.T) {
 	spec.Source.Path, spec.Key, spec.Sampling, spec.Sink = []string{"a.csv", "b.csv"}, keyOf("age", "sex"), &schemas.Sampling{Weight: "w"}, schemas.Sink{}
 	for range 20 {
 		for _, workers := range []int{1, 2, 4} {
-			_, err := Run(t.Context(), spec, Options{Workers: workers})
+			_, err := Run(t.Context(), spec, session.Options{Workers: workers})
 			require.ErrorContains(t, err, `a.csv: row 3000: the weight "w" is 0`)
 		}
 	}
@@ -99,7 +104,7 @@ func TestLimitsOfPartialFigures(t *testing.T) {
 		spec.Key.Missing = missing
 		spec.Operators = []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}
 		spec.Limits = map[string]schemas.Limit{limit: {Max: 1e6, Of: of}}
-		o, err := Run(t.Context(), spec, Options{})
+		o, err := Run(t.Context(), spec, session.Options{})
 		require.NoError(t, err)
 		return o.Breaches
 	}
@@ -123,13 +128,13 @@ func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
 	spec.Key.Variables[1].Levels = []string{"good", "bad"}
 	spec.Operators = []schemas.Operator{{Config: &sap.Config{By: []schemas.KeyVariable{{Name: "area"}}, Cells: []schemas.KeyVariable{{Name: "health"}}, Known: []int64{0}}}}
 	spec.AllowEmpty = true
-	o, err := Run(t.Context(), spec, Options{})
+	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	s := o.Summary.Operators["sap"].(*sap.Summary)
 	require.EqualValues(t, 2, s.Cells)
 	require.EqualValues(t, 1, s.Distribution[0].Mean, "SAP(0)")
 	spec.Operators[0].Config.(*sap.Config).Cells[0].Levels = []string{"good", "ill"}
-	_, err = Run(t.Context(), spec, Options{})
+	_, err = Run(t.Context(), spec, session.Options{})
 	require.ErrorContains(t, err, "levels of health differ from those at key.variables[1].levels")
 }
 
@@ -138,9 +143,9 @@ func TestExplainLikeAssess(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "age,sex\n72,m\n71,m\n30,f\n", "b.csv": "age,sex\n72,f\n73,m\n20,m\n20,m\n"})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv", "b.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Fraction: 0.1},
 		Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}, Sink: schemas.Sink{Path: "all.parquet"}}
-	_, err := Run(t.Context(), spec, Options{})
+	_, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
-	e, err := Explain(t.Context(), spec, Which{Row: 0, Input: "a.csv"}, suda.Config{}, Options{})
+	e, err := explain.Run(t.Context(), spec, explain.Which{Row: 0, Input: "a.csv"}, suda.Config{}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, [][]int{{0, 1}}, e.MSUs, "the other 72 is in another file")
 	require.Equal(t, 1, e.Distance)
@@ -149,16 +154,16 @@ func TestExplainLikeAssess(t *testing.T) {
 		near = append(near, *n.Values[0])
 	}
 	require.Equal(t, []string{"71", "73", "20", "f"}, near)
-	require.Equal(t, []RowAt{{"b.csv", 1}}, e.Near[1].Rows)
-	require.Equal(t, []RowAt{{"b.csv", 2}, {"b.csv", 3}}, e.Near[2].Rows)
+	require.Equal(t, []explain.RowAt{{Input: "b.csv", Row: 1}}, e.Near[1].Rows)
+	require.Equal(t, []explain.RowAt{{Input: "b.csv", Row: 2}, {Input: "b.csv", Row: 3}}, e.Near[2].Rows)
 
 	from, err := AnnotatedSpec(t.Context(), "all.parquet")
 	require.NoError(t, err)
-	f, err := Explain(t.Context(), from, Which{Row: 0}, suda.Config{}, Options{})
+	f, err := explain.Run(t.Context(), from, explain.Which{Row: 0}, suda.Config{}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, e.MSUs, f.MSUs)
 	require.Equal(t, e.Risks, f.Risks)
-	source, err := open(t.Context(), schemas.Source{}, &inputs{paths: []string{"all.parquet"}, kind: parquetKind}, Options{}.withDefaults())
+	source, err := session.Open(t.Context(), schemas.Source{}, &session.Inputs{Paths: []string{"all.parquet"}, Kind: session.ParquetKind}, session.Options{}.WithDefaults())
 	require.NoError(t, err)
 	defer source.Close()
 	want := map[string]float64{}
@@ -171,13 +176,13 @@ func TestExplainLikeAssess(t *testing.T) {
 	}
 
 	recoded := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: keyOf("AGE10"), Operators: []schemas.Operator{{Config: &recode.Config{{Name: "AGE10", From: "age", Width: 10}}}}}
-	g, err := Explain(t.Context(), recoded, Which{Row: 1}, suda.Config{}, Options{})
+	g, err := explain.Run(t.Context(), recoded, explain.Which{Row: 1}, suda.Config{}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, "70-79", *g.Values[0])
 	require.Equal(t, "71", *g.From[0].Value)
-	_, err = Explain(t.Context(), spec, Which{Row: 0}, suda.Config{}, Options{})
+	_, err = explain.Run(t.Context(), spec, explain.Which{Row: 0}, suda.Config{}, session.Options{})
 	require.ErrorContains(t, err, "2 files are counted together: say which")
-	_, err = Explain(t.Context(), spec, Which{Row: 3, Input: "a.csv"}, suda.Config{}, Options{})
+	_, err = explain.Run(t.Context(), spec, explain.Which{Row: 3, Input: "a.csv"}, suda.Config{}, session.Options{})
 	require.ErrorContains(t, err, "there is no row 3; a.csv has 3 rows")
 	_, err = AnnotatedSpec(t.Context(), "../../examples/data/cps1988.parquet")
 	require.Error(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/operators/mc3"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -142,7 +143,7 @@ func TestMC3Cases(t *testing.T) {
 					require.InEpsilon(t, float64(want), got, 1e-8, what)
 				}
 			}
-			_, err := Run(t.Context(), c.spec(t, "poisson"), Options{})
+			_, err := Run(t.Context(), c.spec(t, "poisson"), session.Options{})
 			require.NoError(t, err)
 			header, rows := output(t, len(c.Variables))
 			require.Equal(t, []string{"sample_frequency", "mc3_correct_match", "mc3_population_unique", "mc3_expected_frequency", "mc3_set_match"}, header)
@@ -153,7 +154,7 @@ func TestMC3Cases(t *testing.T) {
 				near(cell.Expected, rows[name][3], name)
 				near(cell.Printed, rows[name][4], name)
 			}
-			o, err := Run(t.Context(), c.spec(t, "gamma"), Options{})
+			o, err := Run(t.Context(), c.spec(t, "gamma"), session.Options{})
 			require.NoError(t, err)
 			_, rows = output(t, len(c.Variables))
 			for _, cell := range want.ForsterWebb.Cells {
@@ -209,7 +210,7 @@ func TestMC3GraphCases(t *testing.T) {
 			c.PopulationSize = 1_000_000
 			spec := c.spec(t, "gamma")
 			spec.Operators[0].Config.(*mc3.Config).Search, spec.Operators[0].Config.(*mc3.Config).Graph, spec.Operators[0].Config.(*mc3.Config).Missing = "exact", "", policy.Missing
-			o, err := Run(t.Context(), spec, Options{})
+			o, err := Run(t.Context(), spec, session.Options{})
 			require.NoError(t, err)
 			s := o.Summary.Operators["mc3"].(*mc3.Summary)
 			require.EqualValues(t, len(want.Graphs), s.Diagnostics.Graphs)

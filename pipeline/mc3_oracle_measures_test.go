@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"microrisk/operators/mc3"
@@ -77,7 +78,11 @@ func (c *mc3Case) figures(laws []*mc3Law) *mc3Figures {
 			m, _ := l.moments(cells)
 			mean += m
 		}
-		x.least += l.weight * n1 / (n1 + (t.people-float64(len(t.records)))*mean)
+		rest := t.people - float64(len(t.records))
+		if l.estimator == "montecarlo" {
+			rest = math.Round(rest) // people who are drawn one by one
+		}
+		x.least += l.weight * n1 / (n1 + rest*mean)
 	}
 	x.pusu, x.cmsu = x.tau1/n1, x.tau2/n1
 	return x

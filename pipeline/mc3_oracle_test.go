@@ -16,6 +16,7 @@ import (
 
 	"microrisk/operators/mc3"
 	"microrisk/pipeline"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -314,7 +315,7 @@ func checkMC3(t *rapid.T, dir string) {
 		text, _ := os.ReadFile(input)
 		t.Fatalf("%s\n%s\n%s", fmt.Sprintf(format, arguments...), spec.YAML(), text)
 	}
-	options := pipeline.Options{Workers: rapid.IntRange(1, 3).Draw(t, "workers"), Batch: rapid.IntRange(0, 9).Draw(t, "batch")}
+	options := session.Options{Workers: rapid.IntRange(1, 3).Draw(t, "workers"), Batch: rapid.IntRange(0, 9).Draw(t, "batch")}
 	outcome, err := pipeline.Run(context.Background(), spec, options)
 	if err != nil {
 		fail("run: %v", err)
@@ -342,7 +343,7 @@ func checkMC3(t *rapid.T, dir string) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := pipeline.Run(context.Background(), c.spec(folder, ins...), pipeline.Options{Workers: 2, Batch: 5}); err != nil {
+		if _, err := pipeline.Run(context.Background(), c.spec(folder, ins...), session.Options{Workers: 2, Batch: 5}); err != nil {
 			fail("run of two files: %v", err)
 		}
 		again := mc3Rows{}

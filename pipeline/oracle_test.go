@@ -23,6 +23,7 @@ import (
 
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -557,7 +558,7 @@ func checkOracle(t *rapid.T, dir string) {
 		Operators: []schemas.Operator{{Config: &scored}},
 		Sink:      schemas.Sink{Path: output},
 	}
-	options := pipeline.Options{Workers: rapid.IntRange(0, 3).Draw(t, "workers"), Batch: rapid.IntRange(0, 9).Draw(t, "batch")}
+	options := session.Options{Workers: rapid.IntRange(0, 3).Draw(t, "workers"), Batch: rapid.IntRange(0, 9).Draw(t, "batch")}
 	outcome, err := pipeline.Run(context.Background(), spec, options)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, spec.YAML())

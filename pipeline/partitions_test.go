@@ -10,6 +10,8 @@ import (
 	"microrisk/operators/frequency"
 	"microrisk/operators/recode"
 	"microrisk/operators/selection"
+	"microrisk/pipeline/inspect"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -25,7 +27,7 @@ func hive(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text(t, "hive/year=2020/place=a%2Fb/x.csv", "sex,age\nm,1\nf,2\n")
 	text(t, "hive/year=2020/place=c/x.csv", "sex,age\nm,1\n")
-	text(t, "hive/year=2021/place="+missingPartition+"/x.csv", "sex,age\nm,1\nm,3\n")
+	text(t, "hive/year=2021/place="+session.MissingPartition+"/x.csv", "sex,age\nm,1\nm,3\n")
 }
 
 func partitionSpec(source, sink string, key ...string) *schemas.Spec {
@@ -40,62 +42,62 @@ func partitionSpec(source, sink string, key ...string) *schemas.Spec {
 func TestPartitionColumns(t *testing.T) {
 	t.Run("one file", func(t *testing.T) {
 		hive(t)
-		_, err := Run(t.Context(), partitionSpec("hive", "out.csv", "year", "sex"), Options{Batch: 1})
+		_, err := Run(t.Context(), partitionSpec("hive", "out.csv", "year", "sex"), session.Options{Batch: 1})
 		require.NoError(t, err)
 		require.Equal(t, "sex,age,year,place,sample_frequency\nm,1,2020,a/b,2\nf,2,2020,a/b,1\nm,1,2020,c,2\nm,1,2021,,2\nm,3,2021,,2\n", read(t, "out.csv"))
 		for _, kind := range []string{"parquet", "arrow"} {
-			_, err := Run(t.Context(), partitionSpec("hive", "out."+kind, "year", "sex"), Options{})
+			_, err := Run(t.Context(), partitionSpec("hive", "out."+kind, "year", "sex"), session.Options{})
 			require.NoError(t, err)
-			_, err = Run(t.Context(), partitionSpec("out."+kind, kind+".csv", "place"), Options{})
+			_, err = Run(t.Context(), partitionSpec("out."+kind, kind+".csv", "place"), session.Options{})
 			require.ErrorContains(t, err, "sample_frequency")
 			// What comes of it, once more, in its own kind: the columns pass.
 			s := partitionSpec("out."+kind, kind+".csv", "place")
 			s.Operators[0].Config.(*frequency.Config).Replace = true
-			_, err = Run(t.Context(), s, Options{})
+			_, err = Run(t.Context(), s, session.Options{})
 			require.NoError(t, err)
 			require.Equal(t, "sex,age,year,place,sample_frequency\nm,1,2020,a/b,2\nf,2,2020,a/b,2\nm,1,2020,c,1\nm,1,2021,,2\nm,3,2021,,2\n", read(t, kind+".csv"))
 		}
 	})
 	t.Run("a folder", func(t *testing.T) {
 		hive(t)
-		_, err := Run(t.Context(), partitionSpec("hive", "out/", "place", "sex"), Options{})
+		_, err := Run(t.Context(), partitionSpec("hive", "out/", "place", "sex"), session.Options{})
 		require.NoError(t, err)
 		require.Equal(t, "sex,age,sample_frequency\nm,1,1\nf,2,1\n", read(t, "out/year=2020/place=a%2Fb/x.csv"))
-		require.Equal(t, "sex,age,sample_frequency\nm,1,2\nm,3,2\n", read(t, "out/year=2021/place="+missingPartition+"/x.csv"))
+		require.Equal(t, "sex,age,sample_frequency\nm,1,2\nm,3,2\n", read(t, "out/year=2021/place="+session.MissingPartition+"/x.csv"))
 	})
 	t.Run("selected", func(t *testing.T) {
 		hive(t)
 		s := partitionSpec("hive", "out.csv", "sex")
 		s.Operators = append([]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "place", Values: []string{"a/b"}}}, Columns: []string{"place", "sex"}}}}, s.Operators...)
-		_, err := Run(t.Context(), s, Options{})
+		_, err := Run(t.Context(), s, session.Options{})
 		require.NoError(t, err)
 		require.Equal(t, "sex,place,sample_frequency\nm,a/b,1\nf,a/b,1\n", read(t, "out.csv"))
 	})
 	t.Run("inspected", func(t *testing.T) {
 		hive(t)
-		i, err := Inspect(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"hive"}}}, Look{}, Options{})
+		i, err := inspect.Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"hive"}}}, inspect.Look{}, session.Options{})
 		require.NoError(t, err)
-		require.Equal(t, ColumnInspection{Name: "place", Type: "string", Categories: 2, Missing: 2}, i.Columns[3])
+		require.Equal(t, inspect.ColumnInspection{Name: "place", Type: "string", Categories: 2, Missing: 2}, i.Columns[3])
 	})
 	t.Run("a column of that name", func(t *testing.T) {
 		hive(t)
 		text(t, "hive/year=2021/place=d/x.csv", "sex,year\nm,1\n")
-		_, err := Run(t.Context(), partitionSpec("hive", "out.csv", "sex"), Options{})
+		_, err := Run(t.Context(), partitionSpec("hive", "out.csv", "sex"), session.Options{})
 		require.ErrorContains(t, err, `there is a column "year" in the files too`)
 	})
 	t.Run("not in all folders", func(t *testing.T) {
 		hive(t)
 		text(t, "hive/year=2021/x.csv", "sex,age\nm,1\n")
-		_, err := Run(t.Context(), partitionSpec("hive", "out/", "place"), Options{})
+		_, err := Run(t.Context(), partitionSpec("hive", "out/", "place"), session.Options{})
 		require.ErrorContains(t, err, "is in a folder named place=..., hive/year=2021/x.csv is not")
-		_, err = Run(t.Context(), partitionSpec("hive", "out/", "year"), Options{})
+		_, err = Run(t.Context(), partitionSpec("hive", "out/", "year"), session.Options{})
 		require.NoError(t, err)
 	})
 	t.Run("a new column of that name in folders", func(t *testing.T) {
 		hive(t)
 		s := partitionSpec("hive", "out/", "year")
 		s.Operators = append([]schemas.Operator{{Config: &recode.Config{{Name: "year", Replace: true, Map: map[string]string{"2020": "a", "2021": "b"}}}}}, s.Operators...)
-		_, err := Run(t.Context(), s, Options{})
+		_, err := Run(t.Context(), s, session.Options{})
 		require.ErrorContains(t, err, "cannot have a new column")
 	})
 }
@@ -118,13 +120,13 @@ func TestTablesOfVersionsAreRefused(t *testing.T) {
 			text(t, c.log, "{}")
 			text(t, "t/year=1/a.csv", "a\n1\n")
 			text(t, "t/data/year=1/a.csv", "a\n1\n")
-			_, err := resolve(schemas.Source{Path: []string{c.path}})
+			_, err := session.Resolve(schemas.Source{Path: []string{c.path}})
 			if c.want == "" {
 				require.NoError(t, err)
 				return
 			}
 			require.ErrorContains(t, err, c.want)
-			require.True(t, IsSpec(err))
+			require.True(t, session.IsSpec(err))
 		})
 	}
 }

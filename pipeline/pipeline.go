@@ -2,12 +2,13 @@
 // summary document.
 //
 //	spec, err := specfile.Decode("census.yaml", text)
-//	outcome, err := pipeline.Run(ctx, spec, pipeline.Options{})
+//	outcome, err := pipeline.Run(ctx, spec, session.Options{})
 //	for _, b := range outcome.Breaches {
 //		fmt.Println(b)
 //	}
 //
-// It knows no flags and no terminal; package command has those.
+// It knows no flags and no terminal; package command has those. What is more than a run has a package of its own: inspect, explain, bounds,
+// attack, link, evaluate.
 package pipeline
 
 import (
@@ -16,6 +17,7 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -31,41 +33,41 @@ type Outcome struct {
 }
 
 // running is a spec that is being run.
-type running struct{ *job }
+type running struct{ *session.Job }
 
 // Run does what the spec says. Outputs appear when they are complete, or not at all. Errors about the spec itself are those for
 // which IsSpec is true.
-func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, error) {
+func Run(ctx context.Context, spec *schemas.Spec, options session.Options) (*Outcome, error) {
 	start := time.Now()
-	prepared, err := prepare(ctx, spec, options)
+	prepared, err := session.Prepare(ctx, spec, options)
 	if err != nil {
 		return nil, err
 	}
 	j := &running{prepared}
-	defer j.source.Close()
-	spec = j.spec
-	j.options.sweep(j.outputs.written...)
-	if err := j.verify(ctx); err != nil {
+	defer j.Source.Close()
+	spec = j.Spec
+	j.Options.Sweep(j.Outputs.Written...)
+	if err := j.Verify(ctx); err != nil {
 		return nil, err
 	}
-	tidy, err := makeFolders(j.outputs.written)
+	tidy, err := session.MakeFolders(j.Outputs.Written)
 	if err != nil {
 		return nil, err
 	}
 	defer tidy()
-	sink, err := sinkTo(j.source, j.outputs, spec, j.options.Stdout)
+	sink, err := session.SinkTo(j.Source, j.Outputs, spec, j.Options.Stdout)
 	if err != nil {
 		return nil, err
 	}
 	if sink != nil {
 		defer sink.Abort()
 	}
-	summary, err := j.openSummary()
+	summary, err := j.OpenSummary()
 	if err != nil {
 		return nil, err
 	}
 	defer summary.Abort()
-	made, err := openSideFiles(spec, j.source.Inputs())
+	made, err := session.OpenSideFiles(spec, j.Source.Inputs())
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 	// What goes beside the outputs is written before they are completed, so that either all are put in place or none.
 	var document *schemas.Summary
 	var side []files.Output
-	o := j.chainOptions()
+	o := j.ChainOptions()
 	o.Finish = func(r *operators.Report) (map[string]string, error) {
 		if document, err = j.summarize(r); err != nil {
 			return nil, err
@@ -87,15 +89,15 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 		side, err = j.writeBeside(ctx, r, document, summary, made)
 		return metadata, err
 	}
-	report, err := j.chain.Run(ctx, j.source, sink, o)
+	report, err := j.Chain.Run(ctx, j.Source, sink, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := summary.commit(document, side...); err != nil {
+	if err := summary.Commit(document, side...); err != nil {
 		return nil, err
 	}
-	outcome := &Outcome{Spec: spec, Summary: document, Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Written: report.Written, Rankings: report.Rankings}
-	if j.outputs.stdout {
+	outcome := &Outcome{Spec: spec, Summary: document, Inputs: j.Source.Inputs(), Outputs: j.Outputs.Paths, Written: report.Written, Rankings: report.Rankings}
+	if j.Outputs.Stdout {
 		outcome.Outputs = []string{"-"}
 	}
 	for _, l := range document.Limits {
@@ -107,16 +109,16 @@ func Run(ctx context.Context, spec *schemas.Spec, options Options) (*Outcome, er
 }
 
 // writeBeside writes all files of a run but its outputs, complete on the disk but for their names.
-func (j *running) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary summaryFile, made sideFiles) ([]files.Output, error) {
-	side, err := made.write(ctx, r, j.options)
+func (j *running) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary session.SummaryFile, made session.SideFiles) ([]files.Output, error) {
+	side, err := made.Write(ctx, r, j.Options)
 	if err != nil {
 		return nil, err
 	}
-	if summary.file != nil {
-		if err := summary.write(document); err != nil {
+	if summary.File != nil {
+		if err := summary.Write(document); err != nil {
 			return nil, err
 		}
-		side = append(side, summary.file)
+		side = append(side, summary.File)
 	}
 	for _, f := range side {
 		if err := files.Held(f).Commit(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"microrisk/operators/recode"
 	"microrisk/operators/selection"
 	"microrisk/operators/suda"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -85,7 +86,7 @@ func TestRun(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": people})
 	spec := assess("people.csv", "risk.csv")
 	spec.Summary = "risk.json"
-	o, err := Run(t.Context(), spec, Options{})
+	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, `id,age,sex,area,sample_frequency,suda_score,suda_is,suda_dis_is,suda_msu_count,suda_msu_min_size
 0,31,m,north,1,`, read(t, "risk.csv")[:len("id,age,sex,area,sample_frequency,suda_score,suda_is,suda_dis_is,suda_msu_count,suda_msu_min_size\n0,31,m,north,1,")])
@@ -116,7 +117,7 @@ func TestKindsOfFiles(t *testing.T) {
 		t.Run(from+" to "+to, func(t *testing.T) {
 			spec := assess(from, to)
 			spec.Operators[0].Config.(*suda.Config).Replace = true
-			_, err := Run(t.Context(), spec, Options{})
+			_, err := Run(t.Context(), spec, session.Options{})
 			require.NoError(t, err)
 			if want == "" {
 				want = read(t, to)
@@ -136,11 +137,11 @@ func TestSameBytes(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,%c,%d\n", i, i*i%71, "mf"[i%2], i*7%13)
 	}
 	inFolder(t, map[string]string{"in.csv": text.String()})
-	_, err := Run(t.Context(), assess("in.csv", "in.parquet"), Options{})
+	_, err := Run(t.Context(), assess("in.csv", "in.parquet"), session.Options{})
 	require.NoError(t, err)
 	for _, ending := range []string{"csv", "parquet", "arrow"} {
 		var want string
-		for _, o := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 7, Batch: 33}, {Workers: 1, Batch: 1000}} {
+		for _, o := range []session.Options{{Workers: 1}, {Workers: 2}, {Workers: 7, Batch: 33}, {Workers: 1, Batch: 1000}} {
 			spec := assess("in.parquet", "out."+ending)
 			spec.Operators[0].Config = &suda.Config{Replace: true, Contributions: true, MSUs: true}
 			_, err := Run(t.Context(), spec, o)
@@ -158,13 +159,13 @@ func TestSameBytes(t *testing.T) {
 
 func TestSeveralInputs(t *testing.T) {
 	inFolder(t, map[string]string{"in/a.csv": people, "in/b.csv": people, "out/keep": "", "year=2020/c.csv": people})
-	o, err := Run(t.Context(), assess("in", "out"), Options{})
+	o, err := Run(t.Context(), assess("in", "out"), session.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{filepath.Join("out", "a.csv"), filepath.Join("out", "b.csv")}, o.Outputs)
 	assert.Contains(t, read(t, "out/a.csv"), "0,31,m,north,2,", "records are counted over all inputs")
 	assert.Equal(t, read(t, "out/a.csv"), read(t, "out/b.csv"))
 
-	o, err = Run(t.Context(), assess("in", "one.csv"), Options{})
+	o, err = Run(t.Context(), assess("in", "one.csv"), session.Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 10, o.Written)
 	assert.Equal(t, 11, strings.Count(read(t, "one.csv"), "\n"))
@@ -172,7 +173,7 @@ func TestSeveralInputs(t *testing.T) {
 	spec := assess("year=*", "")
 	spec.Key = keyOf("age", "year")
 	spec.Source.Path = []string{"year=2020/c.csv"}
-	_, err = Run(t.Context(), spec, Options{})
+	_, err = Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err, "the name of a folder is a column")
 }
 
@@ -187,7 +188,7 @@ func TestOperatorsInOrder(t *testing.T) {
 		{Config: &suda.Config{Prefix: "again", MaxSize: 1}},
 		{Config: &suda.Config{Prefix: "small", Key: keyOf("sex")}},
 	}
-	o, err := Run(t.Context(), spec, Options{})
+	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, o.Written)
 	header, rest, _ := strings.Cut(read(t, "risk.csv"), "\n")
@@ -197,7 +198,7 @@ func TestOperatorsInOrder(t *testing.T) {
 	assert.True(t, strings.HasPrefix(rest, "1,31,f,north,n,2,"), "the band only feeds the key: %s", rest)
 
 	spec.Operators[1].Config.(*selection.Config).KeepRows = true
-	o, err = Run(t.Context(), spec, Options{})
+	o, err = Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, o.Written)
 	assert.Contains(t, read(t, "risk.csv"), "\n0,31,m,north,n,,,", "rows that are not chosen have no values of risk")
@@ -208,7 +209,7 @@ func TestTableAsSource(t *testing.T) {
 	spec := assess("", "risk.csv")
 	spec.Source = schemas.Source{Table: "counts.csv", Count: "n"}
 	spec.Key = keyOf("age", "sex")
-	o, err := Run(t.Context(), spec, Options{})
+	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, o.Summary.Key.Classes)
 	assert.EqualValues(t, 2, o.Summary.Key.SampleUniques)
@@ -220,7 +221,7 @@ func TestOnlyFits(t *testing.T) {
 	var out bytes.Buffer
 	spec := assess("people.csv", "")
 	spec.Summary = "-"
-	o, err := Run(t.Context(), spec, Options{Stdout: &out})
+	o, err := Run(t.Context(), spec, session.Options{Stdout: &out})
 	require.NoError(t, err)
 	assert.Empty(t, o.Outputs)
 	assert.Equal(t, []string{"people.csv"}, listing(t))
@@ -233,20 +234,20 @@ func TestStreams(t *testing.T) {
 	header, rows, _ := strings.Cut(people, "\n")
 	inFolder(t, map[string]string{"people.csv": header + "\n" + strings.Repeat(rows, 5000)})
 	var first, second bytes.Buffer
-	_, err := Run(t.Context(), assess("people.csv", "-"), Options{Stdout: &first})
+	_, err := Run(t.Context(), assess("people.csv", "-"), session.Options{Stdout: &first})
 	require.NoError(t, err)
 	spec := assess("-", "-")
 	spec.Operators[0].Config.(*suda.Config).Prefix = "again"
 	spec.Operators[0].Config.(*suda.Config).Replace = true
 	const memory = 1 << 20 // so little that the stream is kept in a file
 	require.Greater(t, first.Len(), memory/4)
-	o, err := Run(t.Context(), spec, Options{Stdin: bytes.NewReader(first.Bytes()), Stdout: &second, Memory: memory, TempDir: "."})
+	o, err := Run(t.Context(), spec, session.Options{Stdin: bytes.NewReader(first.Bytes()), Stdout: &second, Memory: memory, TempDir: "."})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"-"}, o.Outputs)
 	assert.Equal(t, []string{"people.csv"}, listing(t), "the file is gone")
-	_, err = Run(t.Context(), assess("-", "out.csv"), Options{Stdin: strings.NewReader("")})
+	_, err = Run(t.Context(), assess("-", "out.csv"), session.Options{Stdin: strings.NewReader("")})
 	require.ErrorContains(t, err, "standard input is empty")
-	_, err = Run(t.Context(), assess("-", "out.csv"), Options{Stdin: strings.NewReader("hello, this is no stream of Arrow at all")})
+	_, err = Run(t.Context(), assess("-", "out.csv"), session.Options{Stdin: strings.NewReader("hello, this is no stream of Arrow at all")})
 	require.Error(t, err)
 	assert.Equal(t, []string{"people.csv"}, listing(t))
 }
@@ -258,7 +259,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	defer end.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err := Run(ctx, assess("-", "out.csv"), Options{Stdin: in})
+	_, err := Run(ctx, assess("-", "out.csv"), session.Options{Stdin: in})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, listing(t))
 }
@@ -271,7 +272,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		var calls atomic.Int64
 		spec := assess("people.csv", "risk.csv")
 		spec.Summary = "risk.json"
-		_, err := Run(ctx, spec, Options{Workers: 1, Batch: 1, Progress: func(string, int64, int64) {
+		_, err := Run(ctx, spec, session.Options{Workers: 1, Batch: 1, Progress: func(string, int64, int64) {
 			if calls.Add(1) == stop {
 				cancel()
 			}
@@ -291,7 +292,7 @@ func TestLimits(t *testing.T) {
 	spec := assess("people.csv", "risk.csv")
 	spec.Limits = map[string]schemas.Limit{schemas.LimitSampleUniques: {Max: 2}, schemas.LimitClasses: {Max: 4}, schemas.LimitDoubles: {Max: 0.5}, schemas.LimitSampleUniqueShare: {Max: 0.6},
 		suda.LimitSpecialUniques: {Max: 0}, suda.LimitMSUs: {Max: 1}, suda.LimitDIS: {Max: 0.01}, suda.LimitMaxScore: {Max: 0}, suda.LimitFileScore: {Max: 0}}
-	o, err := Run(t.Context(), spec, Options{})
+	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	assert.FileExists(t, "risk.csv", "outputs are written")
 	var names, texts []string
@@ -339,14 +340,14 @@ func TestFailuresLeaveNothing(t *testing.T) {
 			if c.change != nil {
 				c.change(spec)
 			}
-			o := Options{}
+			o := session.Options{}
 			if name == "temp folder" {
 				o.TempDir = "none"
 			}
 			_, err := Run(t.Context(), spec, o)
 			require.ErrorContains(t, err, c.want)
 			assert.NotContains(t, err.Error(), "\n")
-			assert.Equal(t, c.spec, IsSpec(err), "%v", err)
+			assert.Equal(t, c.spec, session.IsSpec(err), "%v", err)
 			assert.Equal(t, before, listing(t))
 		})
 	}
@@ -354,21 +355,21 @@ func TestFailuresLeaveNothing(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": people})
-	p, err := Validate(t.Context(), assess("people.csv", "risk.csv"), Options{})
+	p, err := Validate(t.Context(), assess("people.csv", "risk.csv"), session.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, 2, p.Scans)
 	assert.Equal(t, []operators.Stage{{Operators: []string{"suda"}, Tables: []string{"age x sex x area"}}}, p.Stages)
 	assert.Equal(t, "sample_frequency", p.Added[0].Name)
 	assert.Equal(t, []string{"people.csv"}, listing(t))
 
-	p, err = Validate(t.Context(), assess("later.parquet", "risk.parquet"), Options{})
+	p, err = Validate(t.Context(), assess("later.parquet", "risk.parquet"), session.Options{})
 	require.NoError(t, err)
 	assert.ErrorContains(t, p.Missing, "later.parquet does not exist")
 
-	_, err = Validate(t.Context(), &schemas.Spec{}, Options{})
-	assert.True(t, IsSpec(err))
+	_, err = Validate(t.Context(), &schemas.Spec{}, session.Options{})
+	assert.True(t, session.IsSpec(err))
 	spec := assess("people.csv", "risk.csv")
 	spec.Key = keyOf("aeg")
-	_, err = Validate(t.Context(), spec, Options{})
+	_, err = Validate(t.Context(), spec, session.Options{})
 	assert.ErrorContains(t, err, `did you mean "age"?`)
 }

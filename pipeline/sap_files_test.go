@@ -12,6 +12,7 @@ import (
 	"microrisk/operators/mc3"
 	"microrisk/operators/sap"
 	"microrisk/operators/tabulate"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -63,9 +64,9 @@ func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 				s := sapSpec()
 				name(s, "beside.csv")
 				write(s, "link.csv")
-				_, err := Run(t.Context(), s, Options{})
+				_, err := Run(t.Context(), s, session.Options{})
 				require.ErrorContains(t, err, "the output link.csv is "+strings.TrimSuffix(what, " of tabulate")+" beside.csv")
-				require.True(t, IsSpec(err))
+				require.True(t, session.IsSpec(err))
 				require.Equal(t, homes()["secret"], read(t, "beside.csv"))
 				require.NoFileExists(t, "out.csv")
 			})
@@ -89,7 +90,7 @@ func TestAllFilesOrNone(t *testing.T) {
 			before := listing(t)
 			s := sapSpec()
 			apart(s)
-			_, err := Run(t.Context(), s, Options{Progress: func(stage string, _, _ int64) {
+			_, err := Run(t.Context(), s, session.Options{Progress: func(stage string, _, _ int64) {
 				if stage == "writing" { // as a disk that goes away
 					os.RemoveAll("apart")
 				}
@@ -99,7 +100,7 @@ func TestAllFilesOrNone(t *testing.T) {
 		})
 	}
 	inFolder(t, homes())
-	_, err := Run(t.Context(), sapSpec(), Options{})
+	_, err := Run(t.Context(), sapSpec(), session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"homes.csv", "model.json", "out.csv", "released.csv", "secret", "summary.json", "table.csv", "tables.csv"}, listing(t))
 	require.True(t, strings.HasPrefix(read(t, "tables.csv"), "area,people,cells,sap_1,"))
@@ -107,7 +108,7 @@ func TestAllFilesOrNone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	inFolder(t, homes())
-	_, err = Run(ctx, sapSpec(), Options{})
+	_, err = Run(ctx, sapSpec(), session.Options{})
 	require.Error(t, err)
 	require.Equal(t, []string{"homes.csv", "model.json", "released.csv", "secret"}, listing(t))
 }
@@ -120,7 +121,7 @@ func TestLimitOfSAP(t *testing.T) {
 	s.Operators[0].Config.(*sap.Config).Release.Perturbation = schemas.Perturbation{Scheme: "conventional", Base: 5}
 	for limit, breached := range map[float64]bool{0.3: true, 0.34: false} {
 		s.Limits = map[string]schemas.Limit{"sap": {Max: limit}}
-		outcome, err := Run(t.Context(), s, Options{})
+		outcome, err := Run(t.Context(), s, session.Options{})
 		require.NoError(t, err)
 		m := outcome.Summary.Operators["sap"].(*sap.Summary)
 		require.InDelta(t, 1.0/3, m.Greatest(), 1e-12)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"microrisk/operators"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -16,34 +17,34 @@ func (j *running) summarize(r *operators.Report) (_ *schemas.Summary, err error)
 	s := &schemas.Summary{
 		SchemaVersion: schemas.Version,
 		Program:       Version(),
-		Input:         j.source.Inputs(),
+		Input:         j.Source.Inputs(),
 		Rows:          r.Rows,
 		Operators:     map[string]any{},
-		Seed:          j.options.Seed,
+		Seed:          j.Options.Seed,
 		Warnings:      append([]string{}, r.Warnings...),
 	}
 	for _, w := range j.warnings() {
 		s.Warnings = append(s.Warnings, w)
-		j.options.Logger.Warn(w)
+		j.Options.Logger.Warn(w)
 	}
 	for _, o := range r.Operators {
 		s.Operators[o.Name] = o.Summary
 	}
 	j.liftKey(s)
 	j.describeSample(s)
-	s.Limits = compare(j.spec, s, r.Rankings)
-	s.Spec, err = j.spec.JSON()
+	s.Limits = compare(j.Spec, s, r.Rankings)
+	s.Spec, err = j.Spec.JSON()
 	return s, err
 }
 
 // footer is the metadata of the outputs.
 func (j *running) footer(s *schemas.Summary, r *operators.Report) (map[string]string, error) {
-	switch j.spec.Sink.Footer {
+	switch j.Spec.Sink.Footer {
 	case schemas.FooterNone:
 		return map[string]string{schemas.MetadataKey: ""}, nil // not the input's own either
 	case schemas.FooterFull:
 	default:
-		released, err := s.Released(schemas.View{Rows: r.Written, Several: len(j.outputs.paths) > 1, Whole: r.Written == r.Rows, Shown: j.chain.Shown(), Sampling: j.spec.Sampling, Spec: j.spec})
+		released, err := s.Released(schemas.View{Rows: r.Written, Several: len(j.Outputs.Paths) > 1, Whole: r.Written == r.Rows, Shown: j.Chain.Shown(), Sampling: j.Spec.Sampling, Spec: j.Spec})
 		if err != nil {
 			return nil, err
 		}
@@ -56,11 +57,11 @@ func (j *running) footer(s *schemas.Summary, r *operators.Report) (map[string]st
 // warnings are what can be said before any row is read.
 func (j *running) warnings() []string {
 	var list []string
-	inner, _ := unpartitioned(j.source)
-	if w, ok := inner.(warner); ok {
+	inner, _ := session.Unpartitioned(j.Source)
+	if w, ok := inner.(session.Warner); ok {
 		list = append(list, w.Warnings()...)
 	}
-	if s := j.spec.Sampling; s != nil && s.Weight != "" {
+	if s := j.Spec.Sampling; s != nil && s.Weight != "" {
 		list = append(list, fmt.Sprintf("the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn", s.Weight))
 		if s.ZeroWeight == schemas.ZeroDrop {
 			list = append(list, "records whose weight is 0 or missing are left out: they are in no table, and their columns are null")
@@ -71,7 +72,7 @@ func (j *running) warnings() []string {
 
 // liftKey moves the description of the pipeline's own key from the first operator that used it to the document.
 func (j *running) liftKey(s *schemas.Summary) {
-	for _, o := range j.spec.Operators {
+	for _, o := range j.Spec.Operators {
 		m := o.Measure()
 		if m == nil || m.OwnKey() != nil || m.MissingPolicy() != "" {
 			continue
@@ -92,7 +93,7 @@ func (j *running) liftKey(s *schemas.Summary) {
 // describeSample says what the spec says of the sample, and what follows from it. A fraction that comes from weights or from the
 // population's size is the operators' business, as it depends on the records they count.
 func (j *running) describeSample(s *schemas.Summary) {
-	sampling := j.spec.Sampling
+	sampling := j.Spec.Sampling
 	if sampling == nil {
 		return
 	}
@@ -105,7 +106,7 @@ func (j *running) describeSample(s *schemas.Summary) {
 		n := float64(sampling.PopulationSize)
 		s.Sampling.PopulationSize = &n
 	}
-	for _, o := range j.spec.Operators { // the first that has used it tells what came of it
+	for _, o := range j.Spec.Operators { // the first that has used it tells what came of it
 		m := o.Measure()
 		if m == nil || s.Sampling.Fraction != nil {
 			continue
@@ -122,15 +123,15 @@ func (j *running) describeSample(s *schemas.Summary) {
 
 func (j *running) runSummary(start time.Time, spilled int64) *schemas.RunSummary {
 	host := ""
-	if j.options.Host {
+	if j.Options.Host {
 		host, _ = os.Hostname() // left out where there is none
 	}
 	return &schemas.RunSummary{
 		ElapsedSeconds:  time.Since(start).Seconds(),
 		PeakMemoryBytes: PeakMemory(),
 		SpilledBytes:    spilled,
-		Workers:         j.options.Workers,
-		MemoryLimit:     j.options.Memory,
+		Workers:         j.Options.Workers,
+		MemoryLimit:     j.Options.Memory,
 		Host:            host,
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"microrisk/operators/tabulate"
 	"microrisk/pipeline"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -69,7 +70,7 @@ func failing(t *testing.T, round int, spec *schemas.Spec, paths ...string) func(
 }
 
 func runTables(r *rand.Rand, spec *schemas.Spec, fail func(string, ...any)) map[string]any {
-	o, err := pipeline.Run(context.Background(), spec, pipeline.Options{Workers: 1 + r.IntN(3), Batch: r.IntN(9), Seed: r.Uint64()})
+	o, err := pipeline.Run(context.Background(), spec, session.Options{Workers: 1 + r.IntN(3), Batch: r.IntN(9), Seed: r.Uint64()})
 	if err != nil {
 		fail("run: %v", err)
 	}

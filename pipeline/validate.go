@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"microrisk/operators"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -26,15 +27,15 @@ type MadeColumn struct{ Name, Type string }
 
 // Validate finds what is wrong with a spec. If its inputs exist, their columns are looked at, and the plan says what the run would
 // do; no rows are read.
-func Validate(ctx context.Context, spec *schemas.Spec, options Options) (*Plan, error) {
+func Validate(ctx context.Context, spec *schemas.Spec, options session.Options) (*Plan, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	in, err := resolve(spec.Source)
+	in, err := session.Resolve(spec.Source)
 	switch {
-	case err != nil && IsSpec(err):
+	case err != nil && session.IsSpec(err):
 		return nil, err
-	case err == nil && in.stdin:
+	case err == nil && in.Stdin:
 		err = errors.New("the input is standard input, which is read when the spec runs")
 	case err == nil:
 		return validateOpen(ctx, spec, options)
@@ -42,25 +43,25 @@ func Validate(ctx context.Context, spec *schemas.Spec, options Options) (*Plan, 
 	return &Plan{Missing: err, Warnings: spec.Warnings()}, nil
 }
 
-func validateOpen(ctx context.Context, spec *schemas.Spec, options Options) (*Plan, error) {
-	j, err := prepare(ctx, spec, options)
+func validateOpen(ctx context.Context, spec *schemas.Spec, options session.Options) (*Plan, error) {
+	j, err := session.Prepare(ctx, spec, options)
 	if err != nil {
 		return nil, err
 	}
-	defer j.source.Close()
-	p := &Plan{Inputs: j.source.Inputs(), Outputs: j.outputs.paths, Stages: j.chain.Stages(), Filters: j.chain.Filters(), Warnings: spec.Warnings()}
-	if j.outputs.stdout {
+	defer j.Source.Close()
+	p := &Plan{Inputs: j.Source.Inputs(), Outputs: j.Outputs.Paths, Stages: j.Chain.Stages(), Filters: j.Chain.Filters(), Warnings: spec.Warnings()}
+	if j.Outputs.Stdout {
 		p.Outputs = []string{"-"}
 	}
 	p.Scans = len(p.Stages)
 	if len(p.Outputs) > 0 {
 		p.Scans++
 	}
-	for _, o := range j.chain.Output() {
-		made := MadeColumn{o.Field.Name, typeName(o.Field.Type)}
+	for _, o := range j.Chain.Output() {
+		made := MadeColumn{o.Field.Name, session.TypeName(o.Field.Type)}
 		switch {
 		case o.Input:
-		case j.source.Schema().HasField(made.Name):
+		case j.Source.Schema().HasField(made.Name):
 			p.Replaced = append(p.Replaced, made)
 		default:
 			p.Added = append(p.Added, made)

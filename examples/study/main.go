@@ -16,7 +16,8 @@ import (
 
 	"microrisk/operators/mc3"
 	"microrisk/operators/suda"
-	"microrisk/pipeline"
+	"microrisk/pipeline/evaluate"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -37,12 +38,12 @@ func run(ctx context.Context, data, out string, repetitions int) error {
 	for _, name := range []string{"db040", "hsize", "age", "rb090", "pb220a", "pl030"} {
 		key.Variables = append(key.Variables, schemas.KeyVariable{Name: name})
 	}
-	study := pipeline.EvaluateSpec{
+	study := evaluate.Spec{
 		Spec: &schemas.Spec{Source: schemas.Source{Path: []string{data}}, Key: key,
 			Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}},
 		Fractions: []float64{0.1}, Repetitions: repetitions, Out: out, Pictures: []string{"svg"},
 	}
-	e, err := pipeline.Evaluate(ctx, study, pipeline.Options{})
+	e, err := evaluate.Run(ctx, study, session.Options{})
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func run(ctx context.Context, data, out string, repetitions int) error {
 	study.Spec.Operators = []schemas.Operator{{Config: &mc3.Config{}}}
 	study.Fractions = []float64{0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
 	study.Out = filepath.Join(out, "strategies")
-	if e, err = pipeline.Evaluate(ctx, study, pipeline.Options{}); err != nil {
+	if e, err = evaluate.Run(ctx, study, session.Options{}); err != nil {
 		return err
 	}
 	fmt.Printf("\n%-10s", "fraction")
@@ -74,7 +75,7 @@ func run(ctx context.Context, data, out string, repetitions int) error {
 }
 
 // value is a mean, 0 where it is not defined.
-func value(f pipeline.MeanFigure) float64 {
+func value(f evaluate.MeanFigure) float64 {
 	if f.Mean == nil {
 		return 0
 	}

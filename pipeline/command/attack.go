@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"microrisk/engine/attack"
+	strategy "microrisk/engine/attack"
 	"microrisk/operators/mc3"
 	"microrisk/operators/report"
-	"microrisk/pipeline"
+	"microrisk/pipeline/attack"
 )
 
 // samplingFlags say how large the population is.
@@ -59,7 +59,7 @@ that the models rank first: its risk-cost frontier is shown by their number.`,
 			if err != nil {
 				return err
 			}
-			outcome, err := pipeline.Attack(ctx.Context, *s, o)
+			outcome, err := attack.Run(ctx.Context, *s, o)
 			c.finish()
 			if err != nil || c.quiet {
 				return err
@@ -69,7 +69,7 @@ that the models rank first: its risk-cost frontier is shown by their number.`,
 	}
 }
 
-func attackSpec(ctx *cli.Context) (*pipeline.AttackSpec, error) {
+func attackSpec(ctx *cli.Context) (*attack.Spec, error) {
 	files := ctx.StringSlice("sample")
 	switch {
 	case ctx.Args().Len() > 0:
@@ -84,7 +84,7 @@ func attackSpec(ctx *cli.Context) (*pipeline.AttackSpec, error) {
 	if spec.Sampling, err = samplingOf(ctx); err != nil {
 		return nil, err
 	}
-	s := &pipeline.AttackSpec{Sample: spec, Population: ctx.StringSlice("population"), KnownOnly: ctx.Bool("known-only"),
+	s := &attack.Spec{Sample: spec, Population: ctx.StringSlice("population"), KnownOnly: ctx.Bool("known-only"),
 		Frequency: ctx.Int64("frequency"), Ranking: ctx.String("ranking"), Cost: ctx.Float64("cost"), Out: ctx.String("out")}
 	if len(s.Population) == 0 {
 		s.Population = nil
@@ -120,17 +120,17 @@ func mc3FitFlags() []cli.Flag {
 	})
 }
 
-func attackText(o *pipeline.AttackOutcome, path string) string {
+func attackText(o *attack.Outcome, path string) string {
 	text := fmt.Sprintf("%s of a population of %s\n", report.Plural(o.Records, "record", "records"), report.Count(int64(math.Round(o.People))))
 	if f := o.Known; f != nil {
 		text += fmt.Sprintf("%s, %s of them unique in the population\n", report.Plural(f.SampleUniques, "sample unique", "sample uniques"), report.Count(f.UniqueInBoth))
 	}
 	if o.Known != nil {
-		text += "\nstrategies, as the population is known\n" + table("  ", strategyRows(o.Strategies, func(r pipeline.AttackRow) *attack.Result { return r.Known }))
+		text += "\nstrategies, as the population is known\n" + table("  ", strategyRows(o.Strategies, func(r attack.Row) *strategy.Result { return r.Known }))
 	}
 	if o.Expected != nil && o.Records > 0 {
 		text += "\nstrategies, as models of the population estimate them\n" +
-			table("  ", strategyRows(o.Strategies, func(r pipeline.AttackRow) *attack.Result { return r.Estimated }))
+			table("  ", strategyRows(o.Strategies, func(r attack.Row) *strategy.Result { return r.Estimated }))
 	}
 	text += "  s to p: from a record of the sample to the population; p to s: from a person\n" +
 		"  to the sample; cost: people looked at, drawn with and without replacement\n"
@@ -144,9 +144,9 @@ func attackText(o *pipeline.AttackOutcome, path string) string {
 	if len(o.Chosen) > 0 {
 		for _, side := range []struct {
 			words string
-			of    func(pipeline.AttackRow) *attack.Result
-		}{{"as the population is known", func(r pipeline.AttackRow) *attack.Result { return r.Known }},
-			{"as models estimate it", func(r pipeline.AttackRow) *attack.Result { return r.Estimated }}} {
+			of    func(attack.Row) *strategy.Result
+		}{{"as the population is known", func(r attack.Row) *strategy.Result { return r.Known }},
+			{"as models estimate it", func(r attack.Row) *strategy.Result { return r.Estimated }}} {
 			if side.of(o.Chosen[0]) != nil {
 				text += "\nthe chosen classes, " + side.words + "\n" + table("  ", strategyRows(o.Chosen, side.of))
 			}
@@ -159,14 +159,14 @@ func attackText(o *pipeline.AttackOutcome, path string) string {
 }
 
 func rankingText(by string) string {
-	if by == string(attack.ByExpected) {
+	if by == string(strategy.ByExpected) {
 		return "the fewest expected people, E[F]"
 	}
 	return "the chance of a correct match, E[1/F]"
 }
 
 // strategyRows are the rows of the table of strategies 1 to 7: chance and cost, as of says.
-func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack.Result) [][]report.Cell {
+func strategyRows(list []attack.Row, of func(attack.Row) *strategy.Result) [][]report.Cell {
 	rows := [][]report.Cell{{report.Left("considers"), report.Left("way"), report.Right("classes"), report.Right("correct match"), report.Right("cost"), report.Right("without")}}
 	for _, a := range list {
 		name := a.Strategy.Considers
@@ -177,7 +177,7 @@ func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack
 			name += " (" + a.Strategy.Name + ")"
 		}
 		way := "s to p"
-		if a.Strategy.Direction == attack.PopulationToSample {
+		if a.Strategy.Direction == strategy.PopulationToSample {
 			way = "p to s"
 		}
 		r := of(a)
@@ -187,7 +187,7 @@ func strategyRows(list []pipeline.AttackRow, of func(pipeline.AttackRow) *attack
 }
 
 // frontierRows are the rows of a frontier, which has two attacks for each number of classes, from person to sample and back.
-func frontierRows(list []pipeline.AttackRow, known bool) [][]report.Cell {
+func frontierRows(list []attack.Row, known bool) [][]report.Cell {
 	head := []report.Cell{report.Right("classes")}
 	for _, way := range []string{"p to s", "s to p"} {
 		if known {

@@ -7,7 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"microrisk/operators/report"
-	"microrisk/pipeline"
+	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/released"
 )
 
 // boundsCommand is the command that bounds cells by released tables.
@@ -37,7 +38,7 @@ areas are best bounded one by one.`,
 			&cli.StringSliceFlag{Name: "merged", Usage: "a published category that merges others, `VAR:NAME=a|b|c`; may be repeated"},
 			&cli.BoolFlag{Name: "count", Usage: "count the tables of counts that are possible"},
 			&cli.StringFlag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"},
-			&cli.Int64Flag{Name: "most", Usage: "count or list no more than `N` tables", Value: pipeline.DefaultTables},
+			&cli.Int64Flag{Name: "most", Usage: "count or list no more than `N` tables", Value: bounds.DefaultTables},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file", Value: "bounds.parquet"},
 		}, withoutSecret(perturbationFlags())...),
 		Action: func(ctx *cli.Context) error {
@@ -61,7 +62,7 @@ areas are best bounded one by one.`,
 					return usage("--deadline is %v; it must be above 0", deadline)
 				}
 			}
-			s := pipeline.BoundsSpec{Tables: ctx.Args().Slice(), Exact: ctx.StringSlice("exact"), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
+			s := bounds.Spec{Tables: ctx.Args().Slice(), Exact: ctx.StringSlice("exact"), Scheme: p, Method: ctx.String("method"), Deadline: deadline, Solver: ctx.String("solver"), Out: ctx.String("out")}
 			s.Count, s.List, s.Most = ctx.Bool("count"), ctx.String("list"), ctx.Int64("most")
 			if s.Perturbed, err = perturbedOf(ctx.StringSlice("perturbed")); err != nil {
 				return err
@@ -81,12 +82,12 @@ areas are best bounded one by one.`,
 				if !ok || !named || variable == "" || name == "" || members == "" {
 					return usage("--merged is %q; it is VARIABLE:NAME=a|b|c", text)
 				}
-				s.Merged = append(s.Merged, pipeline.MergedCategory{Variable: variable, Name: name, Members: strings.Split(members, "|")})
+				s.Merged = append(s.Merged, released.MergedCategory{Variable: variable, Name: name, Members: strings.Split(members, "|")})
 			}
 			if ctx.IsSet("most") && (s.Most < 1 || !s.Count && s.List == "") {
 				return usage("--most is at least 1, and of --count or --list")
 			}
-			outcome, err := pipeline.Bounds(ctx.Context, s, o)
+			outcome, err := bounds.Run(ctx.Context, s, o)
 			c.finish()
 			if err != nil || c.quiet {
 				return err
@@ -99,7 +100,7 @@ areas are best bounded one by one.`,
 // withoutSecret leaves out the secret, which nobody needs to know for bounds.
 func withoutSecret(flags []cli.Flag) []cli.Flag { return flags[:len(flags)-1] }
 
-func boundsText(o *pipeline.BoundsOutcome, path string) string {
+func boundsText(o *bounds.Outcome, path string) string {
 	found := o.Method + ", the tightest bounds"
 	if !o.Sharp {
 		found = o.Method + ", perhaps not the tightest bounds"

@@ -37,6 +37,7 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/report"
 	"microrisk/pipeline"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -113,7 +114,7 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 	case errors.As(err, &long):
 		c.fail(errors.New(longText(long)))
 		return ExitFailed
-	case isUsage(err) || pipeline.IsSpec(err):
+	case isUsage(err) || session.IsSpec(err):
 		c.fail(err)
 		return ExitWrong
 	}
@@ -168,8 +169,8 @@ type console struct {
 	flags    bool // flags describe the run, no spec
 	progress *progress
 	logger   *slog.Logger
-	args     []string           // of the command line
-	reads    []pipeline.Reading // files that said what is to be done
+	args     []string          // of the command line
+	reads    []session.Reading // files that said what is to be done
 
 	stopProfile func() // nil when there is no profile
 }
@@ -369,7 +370,7 @@ func globalFlags() []cli.Flag {
 		&cli.IntFlag{Name: "workers", Usage: "run on `N` cores; 0 for all"},
 		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 512MiB or 4GB) of memory before they go to the temporary folder (default: half of what the machine or its control group allows)"},
 		&cli.StringFlag{Name: "temp-dir", Usage: "`FOLDER` for tables that do not fit in the memory, and for what is read from standard input and does not fit in a quarter of it (default: the system's)"},
-		&cli.Uint64Flag{Name: "seed", Value: pipeline.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
+		&cli.Uint64Flag{Name: "seed", Value: session.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
 		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no log lines and no table; warnings and errors stay"},
 		&cli.BoolFlag{Name: "no-warnings", Usage: "drop warnings from the log; the summary document has them all the same"},
@@ -388,8 +389,8 @@ const ownMemory = 64 << 20
 const mostWorkers = 4096
 
 // options are the run's options that the flags say.
-func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
-	o := pipeline.Options{
+func (c *console) options(ctx *cli.Context) (session.Options, error) {
+	o := session.Options{
 		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
 		Verify: ctx.Bool("verify"), Host: ctx.Bool("record-host"), Logger: c.logger, Stdin: c.In, Stdout: c.Out,
 		InsecureSecret: ctx.Bool("insecure-secret"), Reads: c.reads,
@@ -411,7 +412,7 @@ func (c *console) options(ctx *cli.Context) (pipeline.Options, error) {
 	}
 	limit := o.Memory
 	if limit == 0 {
-		limit = pipeline.DefaultMemory()
+		limit = session.DefaultMemory()
 	}
 	// The collector works harder before the process grows beyond what tables may take and what the program itself needs.
 	debug.SetMemoryLimit(limit + ownMemory)

@@ -10,6 +10,8 @@ import (
 
 	"microrisk/operators/report"
 	"microrisk/pipeline"
+	"microrisk/pipeline/inspect"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
 )
@@ -48,7 +50,7 @@ outputs and ends with exit status 3. There are limits for
 
 // readNamed reads a file that a person has written: what says what it is, in messages.
 func readNamed(what, name string) ([]byte, error) {
-	text, err := pipeline.ReadRegular(name, specfile.MaxSpecSize+1) // one byte more is told by who reads it
+	text, err := session.ReadRegular(name, specfile.MaxSpecSize+1) // one byte more is told by who reads it
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the %s %s: %w", what, name, err)
 	}
@@ -68,7 +70,7 @@ func (c *console) specOf(ctx *cli.Context) (*schemas.Spec, *schemas.Places, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	c.reads = append(c.reads, pipeline.Reading{What: "the spec", Path: name})
+	c.reads = append(c.reads, session.Reading{What: "the spec", Path: name})
 	return specfile.DecodePlaces(name, text)
 }
 
@@ -136,7 +138,7 @@ does most to single records out.`,
 			if err != nil {
 				return err
 			}
-			inspection, err := pipeline.Inspect(ctx.Context, spec, look, o)
+			inspection, err := inspect.Run(ctx.Context, spec, look, o)
 			if err != nil {
 				return err
 			}
@@ -168,7 +170,7 @@ func inspectedSpec(ctx *cli.Context) (*schemas.Spec, error) {
 }
 
 // lookOf is what inspect shows when there is no key.
-func lookOf(ctx *cli.Context, key bool) (look pipeline.Look, err error) {
+func lookOf(ctx *cli.Context, key bool) (look inspect.Look, err error) {
 	if look.Values, err = words("values", ctx.StringSlice("values")); err != nil {
 		return look, err
 	}
@@ -200,7 +202,7 @@ func (c *console) count() *cli.Command {
 			if err != nil {
 				return err
 			}
-			classes, records, err := pipeline.Count(ctx.Context, spec, o)
+			classes, records, err := inspect.Count(ctx.Context, spec, o)
 			if err != nil {
 				return err
 			}

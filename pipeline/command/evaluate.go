@@ -15,7 +15,7 @@ import (
 	"microrisk/operators/mc3"
 	"microrisk/operators/report"
 	"microrisk/operators/suda"
-	"microrisk/pipeline"
+	"microrisk/pipeline/evaluate"
 	"microrisk/schemas"
 )
 
@@ -44,14 +44,14 @@ plots as SVG and PNG; of more than five fractions, that of strategies only.
 Files of other names that are there already stay.`,
 		Flags: slices.Concat(keyFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "fraction", Usage: "sampling fractions, separated by commas; FROM..TO:STEP for a range, such as 0.05..0.95:0.05"},
-			&cli.IntFlag{Name: "repetitions", Value: pipeline.DefaultRepetitions, Usage: "samples of each fraction (default: 20)"},
+			&cli.IntFlag{Name: "repetitions", Value: evaluate.DefaultRepetitions, Usage: "samples of each fraction (default: 20)"},
 			&cli.BoolFlag{Name: "bernoulli", Usage: "each record is drawn on its own; otherwise the size of a sample is fixed"},
 			&cli.StringFlag{Name: "stratify", Usage: "draw samples within the values of `COLUMN`"},
 			&cli.StringFlag{Name: "household", Usage: "draw whole households, by `COLUMN`"},
 			&cli.StringSliceFlag{Name: "measures", Usage: "measures to judge, separated by commas: suda, mc3, individual, kanonymity (default: suda,mc3)"},
 			&cli.StringSliceFlag{Name: "scores", Usage: "columns to judge, separated by commas (default: the scores of the measures)"},
 			&cli.StringSliceFlag{Name: "top", Usage: "precision among so many of the riskiest, separated by commas (default: 10,50,100)"},
-			&cli.IntFlag{Name: "top-classes", Value: pipeline.DefaultTopClasses, Usage: "classes that the Bayesian strategy considers (default: 10)"},
+			&cli.IntFlag{Name: "top-classes", Value: evaluate.DefaultTopClasses, Usage: "classes that the Bayesian strategy considers (default: 10)"},
 			&cli.IntFlag{Name: "bins", Usage: "bins of calibration (default: 20)"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
 			&cli.IntFlag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"},
@@ -68,7 +68,7 @@ Files of other names that are there already stay.`,
 			if err != nil {
 				return err
 			}
-			e, err := pipeline.Evaluate(ctx.Context, *s, o)
+			e, err := evaluate.Run(ctx.Context, *s, o)
 			c.finish()
 			if err != nil || c.quiet {
 				return err
@@ -83,8 +83,8 @@ func evaluateFitFlags() []cli.Flag {
 	return slices.DeleteFunc(mc3FitFlags(), func(f cli.Flag) bool { return slices.Contains([]string{"model-in", "model-out"}, f.Names()[0]) })
 }
 
-func (c *console) evaluateSpec(ctx *cli.Context) (*pipeline.EvaluateSpec, error) {
-	s := &pipeline.EvaluateSpec{Repetitions: ctx.Int("repetitions"), Bernoulli: ctx.Bool("bernoulli"), Stratify: ctx.String("stratify"), Household: ctx.String("household"),
+func (c *console) evaluateSpec(ctx *cli.Context) (*evaluate.Spec, error) {
+	s := &evaluate.Spec{Repetitions: ctx.Int("repetitions"), Bernoulli: ctx.Bool("bernoulli"), Stratify: ctx.String("stratify"), Household: ctx.String("household"),
 		TopClasses: ctx.Int("top-classes"), Bins: ctx.Int("bins"), Out: ctx.String("out")}
 	switch {
 	case s.Repetitions < 1:
@@ -241,7 +241,7 @@ func fractionsOf(list []string) ([]float64, error) {
 }
 
 // mean writes a mean with its standard error, and of how many samples it is if not of all.
-func mean(f pipeline.MeanFigure, all int) string {
+func mean(f evaluate.MeanFigure, all int) string {
 	if f.Mean == nil {
 		return "-"
 	}
@@ -259,7 +259,7 @@ func mean(f pipeline.MeanFigure, all int) string {
 const shownPairs = 6
 
 // differences tell which of two scores is the better one, sample by sample.
-func differences(list []pipeline.ScorePair, all int) string {
+func differences(list []evaluate.ScorePair, all int) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -277,7 +277,7 @@ func differences(list []pipeline.ScorePair, all int) string {
 // shownFractions is how many sampling fractions the terminal tells of in full.
 const shownFractions = 3
 
-func evaluationText(e *pipeline.Evaluation, folder string) string {
+func evaluationText(e *evaluate.Evaluation, folder string) string {
 	text := fmt.Sprintf("%s\n\n", inputName(e.Input, screen)) + table("  ", [][]report.Cell{
 		{report.Left("population"), report.Right(report.Count(e.Rows)), report.Left("people")},
 		{report.Left("  classes"), report.Right(report.Count(e.Classes)), report.Left(fmt.Sprintf("by %d key variables", len(e.Key)))},

@@ -12,6 +12,7 @@ import (
 	"microrisk/operators/report"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
+	"microrisk/pipeline/explain"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
 )
@@ -51,7 +52,7 @@ A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 			if err != nil {
 				return err
 			}
-			explanation, err := pipeline.Explain(ctx.Context, spec, pipeline.Which{Row: ctx.Int64("row"), Input: ctx.String("in")}, scored, o)
+			explanation, err := explain.Run(ctx.Context, spec, explain.Which{Row: ctx.Int64("row"), Input: ctx.String("in")}, scored, o)
 			if err != nil {
 				return err
 			}
@@ -186,7 +187,7 @@ func readBy(ctx *cli.Context) (*schemas.Spec, error) {
 func namesSpec(ctx *cli.Context) bool { return ctx.Args().Len() == 1 && isSpec(ctx.Args().First()) }
 
 // explanationText shows why a record is at risk.
-func explanationText(e *pipeline.Explanation) string {
+func explanationText(e *explain.Explanation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "row %d of %s", e.Row, report.Printable(e.Input))
 	if n := len(e.Inputs); n > 1 {
@@ -215,7 +216,7 @@ func explanationText(e *pipeline.Explanation) string {
 }
 
 // valueRows are the record's values, and those of the file that recoded ones come from.
-func valueRows(e *pipeline.Explanation) [][]report.Cell {
+func valueRows(e *explain.Explanation) [][]report.Cell {
 	var rows [][]report.Cell
 	for v, name := range e.Variables {
 		row := []report.Cell{report.Left(name), report.Left(report.Value(e.Values[v]))}
@@ -229,7 +230,7 @@ func valueRows(e *pipeline.Explanation) [][]report.Cell {
 	return rows
 }
 
-func verdict(e *pipeline.Explanation) string {
+func verdict(e *explain.Explanation) string {
 	limit := ""
 	if e.MaxSize < len(e.Variables) {
 		limit = fmt.Sprintf(" of at most %s", report.Plural(int64(e.MaxSize), "variable", "variables"))
@@ -244,7 +245,7 @@ func verdict(e *pipeline.Explanation) string {
 }
 
 // scoreText is the record's score, and what else was measured.
-func scoreText(e *pipeline.Explanation) string {
+func scoreText(e *explain.Explanation) string {
 	rows := [][]report.Cell{
 		{report.Left("SUDA score"), report.Right(report.Figure(e.Score)), report.Left(e.ScoreName)},
 		{report.Left("intermediate SUDA metric"), report.Right(report.Figure(e.IS)), report.Left("")},
@@ -270,7 +271,7 @@ func scoreText(e *pipeline.Explanation) string {
 }
 
 // nearText lists who nearly matches.
-func nearText(e *pipeline.Explanation) string {
+func nearText(e *explain.Explanation) string {
 	if len(e.Near) == 0 {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 
 	"microrisk/operators/recode"
 	"microrisk/operators/report"
-	"microrisk/pipeline"
+	"microrisk/pipeline/link"
 	"microrisk/schemas"
 )
 
@@ -54,7 +54,7 @@ Categories that only one sample has are reported.`,
 			&cli.BoolFlag{Name: "convolve", Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FILE` with one row a class that both samples have (default: links.parquet)", Value: "links.parquet"},
 			&cli.StringFlag{Name: "pairs", Usage: "write every candidate pair to `FILE`"},
-			&cli.Int64Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs", Value: pipeline.DefaultPairs},
+			&cli.Int64Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs", Value: link.DefaultPairs},
 		}, withoutSecret(perturbationFlags())),
 		Action: func(ctx *cli.Context) error {
 			s, err := linkSpec(ctx)
@@ -65,7 +65,7 @@ Categories that only one sample has are reported.`,
 			if err != nil {
 				return err
 			}
-			outcome, err := pipeline.Link(ctx.Context, *s, o)
+			outcome, err := link.Run(ctx.Context, *s, o)
 			c.finish()
 			if err != nil || c.quiet {
 				return err
@@ -75,11 +75,11 @@ Categories that only one sample has are reported.`,
 	}
 }
 
-func linkSpec(ctx *cli.Context) (*pipeline.LinkSpec, error) {
+func linkSpec(ctx *cli.Context) (*link.Spec, error) {
 	if n := ctx.Args().Len(); n != 2 {
 		return nil, usage("two samples are linked, not %d: microrisk link A B", n)
 	}
-	s := &pipeline.LinkSpec{A: []string{ctx.Args().Get(0)}, B: []string{ctx.Args().Get(1)}, Population: ctx.StringSlice("population"),
+	s := &link.Spec{A: []string{ctx.Args().Get(0)}, B: []string{ctx.Args().Get(1)}, Population: ctx.StringSlice("population"),
 		Tables: ctx.StringSlice("table"), Exact: ctx.StringSlice("exact"), Sampled: ctx.StringSlice("sampled"), Bounds: ctx.String("bounds"),
 		Convolve: ctx.Bool("convolve"), AllowEmpty: ctx.Bool("allow-empty"), Out: ctx.String("out"), Pairs: ctx.String("pairs"), MostPairs: ctx.Int64("most-pairs")}
 	if len(s.Population) == 0 {
@@ -160,7 +160,7 @@ func levelsOf(list []string) (levels []schemas.KeyVariable, err error) {
 // shownMatches is how many unique matches the terminal lists.
 const shownMatches = 10
 
-func linkText(o *pipeline.LinkOutcome, s *pipeline.LinkSpec) string {
+func linkText(o *link.Outcome, s *link.Spec) string {
 	rows := [][]report.Cell{
 		{report.Left("population"), report.Right(report.Count(o.People)), report.Left("people")},
 		{report.Left("sample A"), report.Right(report.Count(o.RecordsA)), report.Left(report.Plural(o.ClassesA, "class", "classes"))},

@@ -6,6 +6,7 @@ import (
 
 	"microrisk/operators/report"
 	"microrisk/pipeline"
+	"microrisk/pipeline/inspect"
 )
 
 // planText shows what a spec would do.
@@ -70,7 +71,7 @@ func madeText(what string, columns []pipeline.MadeColumn) string {
 }
 
 // inspectionText shows columns, or how a key singles records out.
-func inspectionText(i *pipeline.Inspection) string {
+func inspectionText(i *inspect.Inspection) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", inputName(i.Inputs, screen-32), report.Plural(i.Rows, "row", "rows"))
 	if i.Counted != i.Rows {
@@ -101,7 +102,7 @@ func inspectionText(i *pipeline.Inspection) string {
 	}
 	k := i.Key
 	rows := [][]report.Cell{{report.Left("key"), report.Right("combinations"), report.Right("sample uniques"), report.Right("of the records")}}
-	line := func(name string, c pipeline.KeyCount) {
+	line := func(name string, c inspect.KeyCount) {
 		rows = append(rows, []report.Cell{report.Left(name), report.Right(report.Count(c.Classes)), report.Right(report.Count(c.SampleUniques)), report.Right(report.PartOf(c.SampleUniques, c.Records))})
 	}
 	line("all variables", k.Whole)
@@ -113,7 +114,7 @@ func inspectionText(i *pipeline.Inspection) string {
 }
 
 // valuesText lists the categories of columns. They stand last, where none is cut short.
-func valuesText(columns []pipeline.ColumnValues) string {
+func valuesText(columns []inspect.ColumnValues) string {
 	var b strings.Builder
 	for i, c := range columns {
 		if i > 0 {

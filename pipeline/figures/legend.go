@@ -16,7 +16,7 @@ import (
 // Where a legend can be asked to go.
 var places = map[string]bool{"": true, "none": true, "right": true, "top left": true, "top right": true, "bottom left": true, "bottom right": true}
 
-// Corners, the best first: what is plotted rises more often than it falls.
+// corners, the best first: what is plotted rises more often than it falls.
 var corners = []string{"top left", "bottom right", "top right", "bottom left"}
 
 const (

@@ -1,0 +1,84 @@
+package bounds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/bounds"
+	"microrisk/pipeline/released"
+	"microrisk/pipeline/session"
+)
+
+// DefaultTables is the largest number of feasible tables that are counted or listed unless BoundsSpec says otherwise.
+const DefaultTables = 1_000_000
+
+// mostListed is how many cells of listed tables are kept.
+const mostListed = 1 << 26
+
+// feasible counts the tables that have the released margins, and lists them.
+func (s *Spec) feasible(ctx context.Context, tables *released.Tables, r *bounds.Release, out *Outcome, o session.Options) error {
+	most := s.Most
+	if most == 0 {
+		most = DefaultTables
+	}
+	var cells []int64
+	n, all, err := bounds.Enumerate(ctx, r, most, func(table []int64) bool {
+		if s.List != "" {
+			if len(cells)+len(table) > mostListed {
+				return false
+			}
+			cells = append(cells, table...)
+		}
+		return true
+	})
+	switch {
+	case errors.Is(err, bounds.ErrNoLimit):
+		return errors.New("the feasible tables cannot be counted: some cells have no upper bound, so that there is no end of them")
+	case err != nil:
+		return tables.InCodes(r, err)
+	}
+	out.Tables, out.AllTables = n, all
+	if s.List == "" {
+		return nil
+	}
+	if !all {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s has the first %d of more feasible tables", s.List, n))
+	}
+	return session.WriteRecord(ctx, s.List, &feasibleTables{tables, r.Cells(), cells}, o, s.paths())
+}
+
+// feasibleTables makes the record of listed tables.
+type feasibleTables struct {
+	tables *released.Tables
+	size   int
+	cells  []int64 // of one table after the other
+}
+
+// Tables is a Tabled's: the number of the table from 1, the variables, the count.
+func (t *feasibleTables) Tables(mem memory.Allocator) arrow.Record {
+	c := &session.Columns{Mem: mem, Rows: len(t.cells)}
+	c.Whole("table", func(i int) (int64, bool) { return int64(i/t.size + 1), true })
+	appendVariables(c, t.tables, t.size)
+	c.Whole("count", func(i int) (int64, bool) { return t.cells[i], true })
+	return c.Record()
+}
+
+// appendVariables appends those of released tables, for rows that go through all combinations of their categories again and again.
+func appendVariables(c *session.Columns, tables *released.Tables, size int) {
+	stride := size
+	for v, name := range tables.Names {
+		list := tables.Categories[v]
+		stride /= len(list)
+		every := stride // of this variable
+		c.Text(name, func(i int) *string {
+			if text := &list[i/every%len(list)]; *text != released.MissingCategory {
+				return text
+			}
+			return nil
+		})
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package bounds
+
+import (
+	"os/exec"
+	"time"
+)
+
+// inGroup has a process end when its context ends.
+func inGroup(c *exec.Cmd) { c.WaitDelay = time.Second }

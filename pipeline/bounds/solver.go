@@ -1,0 +1,102 @@
+package bounds
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"microrisk/engine/program"
+	"microrisk/engine/scratch"
+	"microrisk/pipeline/session"
+)
+
+// Solvers of Bounds.
+var Solvers = []string{"auto", "embedded", "cbc", "glpsol"}
+
+// solverOf finds the program that solves integer programs where the own solver stops: cbc or glpsol, if it is there. The name is that
+// of what was found.
+func solverOf(asked, tempDir string) (program.Solver, string, error) {
+	kinds := map[string]func(io.Reader, *program.Model) (*program.Solution, error){"cbc": program.ReadCBC, "glpsol": program.ReadGLPSOL}
+	switch asked {
+	case "embedded":
+		return nil, "embedded", nil
+	case "cbc", "glpsol":
+		path, err := exec.LookPath(asked)
+		if err != nil {
+			return nil, "", session.Wrong(fmt.Errorf("the solver %s is not on the PATH; install it, or take --solver embedded", asked))
+		}
+		return &processSolver{kind: asked, path: path, tempDir: tempDir, read: kinds[asked]}, asked, nil
+	case "", "auto":
+		for _, kind := range []string{"cbc", "glpsol"} {
+			if path, err := exec.LookPath(kind); err == nil {
+				return &processSolver{kind: kind, path: path, tempDir: tempDir, read: kinds[kind]}, kind, nil
+			}
+		}
+		return nil, "embedded", nil
+	}
+	return nil, "", session.Wrong(fmt.Errorf("there is no solver %q; it is one of auto, embedded, cbc, glpsol", asked))
+}
+
+// A processSolver runs a program in a process of its own, on files that only this user can read.
+type processSolver struct {
+	kind, path, tempDir string
+	read                func(io.Reader, *program.Model) (*program.Solution, error)
+	failed              error // the first failure; calls come one after the other
+}
+
+// Solve is a program.Solver's. The files are gone when it returns.
+func (s *processSolver) Solve(ctx context.Context, m *program.Model) (*program.Solution, error) {
+	dir, err := scratch.Folder(s.tempDir) // mode 0700
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.Abs(dir); err != nil { // the program is run in it
+		return nil, err
+	}
+	model, result := filepath.Join(dir, "model.mps"), filepath.Join(dir, "result")
+	f, err := os.OpenFile(model, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := program.WriteMPS(f, m); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	args := []string{model, "solve", "solu", result}
+	if s.kind == "glpsol" {
+		args = []string{"--freemps", model, "--write", result}
+	}
+	c := exec.CommandContext(ctx, s.path, args...)
+	c.Dir = dir
+	inGroup(c)
+	failed := c.Run()
+	if failed != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // else the result tells what came of it
+	}
+	out, err := os.Open(result)
+	if err != nil {
+		return nil, s.fail("%s wrote no result (%v)", s.path, failed)
+	}
+	defer out.Close()
+	solution, err := s.read(out, m)
+	if err != nil {
+		return nil, s.fail("the result of %s cannot be read: %w", s.path, err)
+	}
+	return solution, nil
+}
+
+// fail remembers the first failure.
+func (s *processSolver) fail(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if s.failed == nil {
+		s.failed = err
+	}
+	return err
+}

@@ -1,3 +1,0 @@
-package pipeline
-
-import _ "microrisk/operators/builtin" // what a spec may name

@@ -1,0 +1,268 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"microrisk/engine/contingency"
+	"microrisk/operators"
+	"microrisk/operators/mc3"
+	"microrisk/operators/recode"
+	"microrisk/operators/suda"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// explaining is one record being explained.
+type explaining struct {
+	spec  *schemas.Spec
+	suda  suda.Config
+	which Which
+	job   *session.Job
+	input int
+	e     *Explanation
+}
+
+// explainPrefix names the operators that measure the record: no spec made by a person has such a prefix.
+const explainPrefix = "explain"
+
+// prepared is the spec with what comes before its first measure: recodes and selections.
+func (x *explaining) prepared() *schemas.Spec {
+	bare := *x.spec
+	bare.Operators = nil
+	for _, o := range x.spec.Operators {
+		if o.Measure() != nil {
+			break
+		}
+		if _, named := o.Config.(schemas.Named); !named { // it prepares rows
+			bare.Operators = append(bare.Operators, o)
+		}
+	}
+	bare.Sink, bare.Summary, bare.Limits = schemas.Sink{}, "", nil
+	return &bare
+}
+
+// measures are suda and mc3 as they measure the record; none where nothing is known of the sampling.
+func (x *explaining) measures(spec *schemas.Spec) []operators.Operator {
+	if spec.Sampling == nil || x.suda.Threshold > 1 {
+		return nil
+	}
+	scored := x.suda
+	scored.Prefix, scored.Replace, scored.Contributions, scored.MSUs = explainPrefix, true, false, false
+	list := []operators.Operator{suda.Operator{Config: scored, Key: *spec.Key, Sampling: spec.Sampling}}
+	for _, o := range x.spec.Operators {
+		if c, ok := o.Config.(*mc3.Config); ok && c.Key == nil && c.ModelIn == "" {
+			m := *c
+			m.Replace, m.ModelOut, m.Prefix = true, "", explainPrefix+"_mc3"
+			return append(list, mc3.Operator{Config: m, Key: *spec.Key, Sampling: spec.Sampling})
+		}
+	}
+	return list
+}
+
+// find finds the record and compares it with all others.
+func (x *explaining) find(ctx context.Context) error {
+	j, spec := x.job, x.prepared()
+	inputs := j.Source.Inputs()
+	switch x.input = slices.Index(inputs, x.which.Input); {
+	case x.which.Input == "" && len(inputs) > 1:
+		return session.Wrong(fmt.Errorf("%d files are counted together: say which of them has the record (--in FILE)", len(inputs)))
+	case x.which.Input == "":
+		x.input = 0
+	case x.input < 0:
+		text := fmt.Sprintf("%s is none of the files that are counted", x.which.Input)
+		if n := schemas.Nearest(x.which.Input, inputs); n != "" {
+			text += "; did you mean " + n + "?"
+		}
+		return session.Wrong(fmt.Errorf("%s", text))
+	}
+	count := &session.Counting{Requests: session.KeyRequest(*spec.Key), Classes: true}
+	ops := append(session.OperatorsOf(spec, &session.Companions{}), x.measures(spec.WithLevels())...)
+	var err error
+	if j.Chain, err = j.Bind(true, append(ops, count)...); err != nil {
+		return err
+	}
+	e := &Explanation{Inputs: inputs, Input: inputs[x.input], Row: x.which.Row, ScoreName: cmp.Or(x.suda.Score, suda.ScoreLattice), MaxSize: len(spec.Key.Variables)}
+	x.e = e
+	for _, v := range spec.Key.Variables {
+		e.Variables = append(e.Variables, v.Name)
+	}
+	if x.suda.MaxSize > 0 {
+		e.MaxSize = min(x.suda.MaxSize, e.MaxSize)
+	}
+	find := &rowSink{input: x.input, row: x.which.Row, class: -1, from: sourcesOf(spec, j.Source.Schema())}
+	count.Look = func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
+		if find.rows <= e.Row {
+			return session.Wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", e.Row, e.Input, find.rows))
+		}
+		if e.Records, e.From = tables[0].Records(), find.values; find.class < 0 {
+			return nil
+		}
+		e.Risks = find.risks
+		return e.compare(ctx, tables[0], int(find.class), session.PoliciesOf(*spec.Key))
+	}
+	_, err = j.Count(ctx, count, find)
+	return err
+}
+
+// nearby finds rows of the nearest classes, in a scan of its own.
+func (x *explaining) nearby(ctx context.Context) error {
+	if len(x.e.Near) == 0 {
+		return nil
+	}
+	j, spec := x.job, x.prepared()
+	count := &session.Counting{Requests: session.KeyRequest(*spec.Key), Classes: true}
+	var err error
+	if j.Chain, err = j.Bind(true, append(session.OperatorsOf(spec, &session.Companions{}), count)...); err != nil {
+		return err
+	}
+	found := map[int64][]session.Place{}
+	for _, n := range x.e.Near {
+		found[int64(n.class)] = nil
+	}
+	sink := &session.ClassSink{Prepare: func() error { return nil }, Take: func(class int64, at session.Place) {
+		if list, wanted := found[class]; wanted {
+			list = append(list, at)
+			slices.SortFunc(list, session.ComparePlaces)
+			found[class] = list[:min(len(list), nearRows)]
+		}
+	}}
+	count.Look = func(context.Context, []*contingency.Table, *operators.Report) error { return nil }
+	if _, err := j.Count(ctx, count, sink); err != nil {
+		return err
+	}
+	for i, n := range x.e.Near {
+		for _, at := range found[int64(n.class)] {
+			x.e.Near[i].Rows = append(x.e.Near[i].Rows, RowAt{x.e.Inputs[at.Input], at.Row})
+		}
+	}
+	return nil
+}
+
+// sourcesOf are the input's columns that recoded key variables are made from.
+func sourcesOf(spec *schemas.Spec, in *arrow.Schema) []Source {
+	from := map[string]string{} // by name, the input's column that it is made from
+	for _, o := range spec.Operators {
+		recodes, ok := o.Config.(*recode.Config)
+		if !ok {
+			continue
+		}
+		for _, r := range *recodes {
+			of := cmp.Or(r.From, r.Name)
+			from[r.Name] = cmp.Or(from[of], of)
+		}
+	}
+	var list []Source
+	for v, k := range spec.Key.Variables {
+		if column := from[k.Name]; column != "" && len(in.FieldIndices(column)) == 1 {
+			list = append(list, Source{Variable: v, Column: column})
+		}
+	}
+	return list
+}
+
+// A rowSink writes nothing; it looks for the class, the values and the risks of one row.
+type rowSink struct {
+	input int
+	row   int64
+	from  []Source
+	parts []operators.Part
+	names []string // of the columns that are made
+
+	mu     sync.Mutex
+	rows   int64 // of the input
+	class  int64
+	values []Source
+	risks  []Risk
+}
+
+func (s *rowSink) Begin(_ context.Context, parts []operators.Part, out []operators.Output) ([]string, error) {
+	s.parts = parts
+	for _, p := range parts {
+		if p.Input() == s.input {
+			s.rows += p.Rows()
+		}
+	}
+	for _, o := range out {
+		if !o.Input {
+			s.names = append(s.names, o.Field.Name)
+		}
+	}
+	var reads []string
+	for _, f := range s.from {
+		if !slices.Contains(reads, f.Column) {
+			reads = append(reads, f.Column)
+		}
+	}
+	return reads, nil
+}
+
+func (s *rowSink) Part(_ context.Context, i int) (operators.PartWriter, error) {
+	if s.parts[i].Input() != s.input {
+		return passing{}, nil
+	}
+	return &rowWriter{sink: s, next: s.parts[i].FirstRow()}, nil
+}
+
+func (s *rowSink) Commit(context.Context, map[string]string) error { return nil }
+func (s *rowSink) Abort()                                          {}
+
+// passing lets rows pass.
+type passing struct{}
+
+func (passing) Write(arrow.Record, []arrow.Array, *operators.Bitmap) error { return nil }
+func (passing) Close() error                                               { return nil }
+
+type rowWriter struct {
+	sink *rowSink
+	next int64
+}
+
+func (w *rowWriter) Write(rows arrow.Record, added []arrow.Array, keep *operators.Bitmap) error {
+	class := added[len(added)-1].(*array.Int64)
+	at := int(w.sink.row - w.next)
+	w.next += int64(class.Len())
+	if at < 0 || at >= class.Len() {
+		return nil
+	}
+	s := w.sink
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.from {
+		if a := rows.Column(rows.Schema().FieldIndices(f.Column)[0]); a.IsValid(at) {
+			text := strings.Clone(operators.Text(a, at))
+			f.Value = &text
+		}
+		s.values = append(s.values, f)
+	}
+	if keep != nil && !keep.Get(at) {
+		return nil
+	}
+	s.class = class.Value(at)
+	for k, a := range added {
+		name, ours := strings.CutPrefix(s.names[k], explainPrefix+"_")
+		x, isFloat := a.(*array.Float64)
+		if !ours || !isFloat || name == suda.ColumnScore || name == suda.ColumnIS {
+			continue
+		}
+		if name == suda.ColumnDISIS {
+			name = schemas.Column(suda.Name, name)
+		}
+		risk := Risk{Column: name}
+		if x.IsValid(at) {
+			value := x.Value(at)
+			risk.Value = &value
+		}
+		s.risks = append(s.risks, risk)
+	}
+	return nil
+}
+
+func (w *rowWriter) Close() error { return nil }

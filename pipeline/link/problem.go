@@ -1,0 +1,138 @@
+package link
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/linkage"
+	"microrisk/pipeline/released"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// problem puts samples and tables into the engine's words.
+func (l *linking) problem() (*linkage.Problem, *released.Codebook) {
+	words := &released.Codebook{}
+	for _, v := range l.overlap.Variables {
+		words.Add(v.Name, nil) // the overlap comes first
+	}
+	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
+		words.AddTable(t)
+	}
+	for _, t := range l.tables {
+		for v, name := range t.Names {
+			words.Add(name, t.Categories[v])
+		}
+	}
+	for _, v := range l.Levels {
+		if words.Variable(v.Name) >= 0 {
+			words.Add(v.Name, v.Levels)
+		}
+	}
+	p := &linkage.Problem{Tight: l.Bounds == "tight", Convolve: l.Convolve}
+	for v := range words.Names {
+		p.Levels = append(p.Levels, len(words.Categories[v]))
+	}
+	for v := range l.overlap.Variables {
+		p.Overlap = append(p.Overlap, v)
+	}
+	p.Samples = []linkage.Counts{words.Counts(l.a.table), words.Counts(l.b.table)}
+	for kind, t := range l.tables {
+		for _, m := range t.Margins {
+			p.Tables = append(p.Tables, linkage.Table{Name: m.File, Kernel: m.Kernel, Sample: kind == 2, Counts: words.Margin(t, m)})
+		}
+	}
+	for _, name := range words.Names {
+		p.Open = append(p.Open, l.categoriesOf(name) == nil && !l.listed(name))
+	}
+	return p, words
+}
+
+// levels are the declared categories of a variable, nil for none.
+func (l *linking) levels(name string) []string {
+	for _, v := range l.Levels {
+		if v.Name == name {
+			return v.Levels
+		}
+	}
+	return nil
+}
+
+// categoriesOf are the declared categories of a variable, in the key or apart.
+func (l *linking) categoriesOf(name string) []string {
+	for _, v := range l.overlap.Variables {
+		if v.Name == name {
+			return v.Levels
+		}
+	}
+	return l.levels(name)
+}
+
+// checkLevels has declared categories be of a variable that there is, and the tables have no others.
+func (l *linking) checkLevels() error {
+	declared := slices.Clone(l.overlap.Variables)
+	for _, v := range l.Levels {
+		used := slices.ContainsFunc(declared, func(w schemas.KeyVariable) bool { return w.Name == v.Name })
+		if !used {
+			declared = append(declared, v)
+		}
+		for _, t := range l.tables {
+			used = used || slices.Contains(t.Names, v.Name)
+		}
+		if !used {
+			return session.Wrong(fmt.Errorf("levels are declared of %s, which is no variable of the overlap or of a table", v.Name))
+		}
+	}
+	for _, v := range declared {
+		if v.Levels == nil {
+			continue
+		}
+		for _, t := range l.tables {
+			at := slices.Index(t.Names, v.Name)
+			if at < 0 {
+				continue
+			}
+			for _, c := range t.Categories[at] {
+				if c != released.MissingCategory && !slices.Contains(v.Levels, c) {
+					return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", v.Name, c, strings.Join(v.Levels, ", ")))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// listed tells whether a table lists all categories of a variable: those that an exact one lacks have nobody, and one that lists its
+// zeros lists all of its categories. Of another perturbed one a category may be left out since all its counts were published as 0.
+func (l *linking) listed(name string) bool {
+	for kind, t := range l.tables {
+		if kind == 2 { // counted from samples
+			continue
+		}
+		for _, m := range t.Margins {
+			if !slices.ContainsFunc(m.Variables, func(v int) bool { return t.Names[v] == name }) {
+				continue
+			}
+			if _, high, _ := m.Kernel.Bounds(0); high == 0 || m.InFull() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unlisted says of which variables categories were allowed for that no file lists, "" for none.
+func (l *linking) unlisted(p *linkage.Problem, words *released.Codebook) string {
+	var names []string
+	for v, name := range words.Names {
+		if p.Open[v] {
+			names = append(names, name)
+		}
+	}
+	if !p.Tight || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("tight bounds allow for categories of %s that no sample or table lists: if there are none, declare them (levels)", strings.Join(names, ", "))
+}

@@ -1,0 +1,114 @@
+package released
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/bounds"
+	"microrisk/operators"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// An interval is what is known of a count that was not published as it is.
+type interval struct{ low, high int64 } // high may be bounds.NoLimit
+
+// intervalColumns are those of the least and the largest count, -1 and -1 for a table of counts.
+func intervalColumns(schema *arrow.Schema) [2]int {
+	low, high := schema.FieldIndices("lower"), schema.FieldIndices("upper")
+	if len(low) == 0 || len(high) == 0 {
+		return [2]int{-1, -1}
+	}
+	return [2]int{low[0], high[0]}
+}
+
+// Declare takes the categories of variables, also of those that no table has. What a table covers and does not list is empty in it.
+func (t *Tables) Declare(levels []schemas.KeyVariable) error {
+	for _, l := range levels {
+		v := t.variable(l.Name)
+		for _, c := range t.Categories[v] {
+			if !slices.Contains(l.Levels, c) {
+				return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", l.Name, c, strings.Join(l.Levels, ", ")))
+			}
+		}
+		for _, c := range l.Levels {
+			if !t.seen[v][c] {
+				t.seen[v][c] = true
+				t.Categories[v] = append(t.Categories[v], c)
+			}
+		}
+	}
+	return nil
+}
+
+// isTotal tells whether a text stands for a margin.
+func (t *Tables) isTotal(text string) bool {
+	if t.Totals == nil {
+		return text == operators.TotalCode
+	}
+	return slices.Contains(t.Totals, text)
+}
+
+// looksLikeTotal tells whether a category may be meant as a margin.
+func looksLikeTotal(text string) bool {
+	return slices.Contains([]string{"total", "totals", "all", "sum", "overall", "grand total", "_t"}, strings.ToLower(strings.TrimSpace(text)))
+}
+
+var errCount = errors.New("is no whole number of at least 0")
+
+// countOf is the count of a row, or what is known of it where it was not published.
+func (t *Tables) countOf(r arrow.Record, row, count int, limits [2]int) (int64, *interval, error) {
+	if limits[0] >= 0 {
+		low, ok := operators.Integer(r.Column(limits[0]), row)
+		if !ok || low < 0 {
+			return 0, nil, fmt.Errorf("has a lower end that %w", errCount)
+		}
+		high, ok := operators.Integer(r.Column(limits[1]), row)
+		switch {
+		case r.Column(limits[1]).IsNull(row):
+			high = bounds.NoLimit
+		case !ok || high < low:
+			return 0, nil, errors.New("has an upper end that is no whole number of at least the lower one")
+		}
+		return low, &interval{low, high}, nil
+	}
+	a := r.Column(count)
+	if n, ok := operators.Integer(a, row); ok && n >= 0 {
+		return n, nil, nil
+	}
+	if !t.Intervals {
+		return 0, nil, errCount
+	}
+	if a.IsNull(row) {
+		return 0, &interval{0, bounds.NoLimit}, nil
+	}
+	text := strings.TrimSpace(operators.Text(a, row))
+	if slices.Contains(t.Suppressed, text) {
+		if n, ok := below(text); ok {
+			return 0, &interval{0, n - 1}, nil
+		}
+		return 0, &interval{0, bounds.NoLimit}, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 { // a column is text where some of its counts are
+		return n, nil, nil
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return 0, nil, errCount
+	}
+	return 0, nil, fmt.Errorf("%w but %q: if it was not published, say so (suppressed)", errCount, text)
+}
+
+// below reads <N.
+func below(text string) (int64, bool) {
+	digits, ok := strings.CutPrefix(text, "<")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	return n, err == nil && n >= 1
+}

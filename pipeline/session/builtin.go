@@ -1,0 +1,3 @@
+package session
+
+import _ "microrisk/operators/builtin" // what a spec may name

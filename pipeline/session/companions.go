@@ -1,0 +1,285 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+	"microrisk/operators/files"
+	"microrisk/schemas"
+)
+
+// Companions are what is read beside the inputs.
+type Companions struct{ files operators.Files }
+
+// sideFilesOf calls f for each side file of a spec, with the prefix of its operator.
+func sideFilesOf(s *schemas.Spec, f func(prefix string, file operators.SideFile) error) error {
+	for _, o := range s.Operators {
+		filing, ok := o.Config.(operators.Filing)
+		if !ok {
+			continue
+		}
+		prefix := o.Name()
+		if n, named := o.Config.(schemas.Named); named {
+			prefix = n.ColumnPrefix()
+		}
+		for _, file := range filing.Files() {
+			if err := f(prefix, file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ReadBesides are the files that operators name to be read: what each is, and its path.
+func ReadBesides(s *schemas.Spec) []Reading {
+	var list []Reading
+	_ = sideFilesOf(s, func(_ string, f operators.SideFile) error {
+		switch {
+		case f.Written():
+		case f.Kind == operators.Counts:
+			in, err := Resolve(schemas.Source{Path: []string{f.Path}})
+			if err != nil {
+				return nil // the error comes when it is read
+			}
+			for _, path := range in.Paths {
+				list = append(list, Reading{f.What, path})
+			}
+		default:
+			list = append(list, Reading{f.What, f.Path})
+		}
+		return nil
+	})
+	return list
+}
+
+// ReadBeside reads the files that operators name.
+func ReadBeside(ctx context.Context, s *schemas.Spec, o Options) (*Companions, error) {
+	b := &Companions{operators.Files{Secrets: map[string][]byte{}, Documents: map[string]any{}, Counts: map[string]*operators.Published{}}}
+	err := sideFilesOf(s, func(_ string, f operators.SideFile) (err error) {
+		switch f.Kind {
+		case operators.Secret:
+			return b.secret(f.Path, o)
+		case operators.Document:
+			return b.document(f)
+		case operators.Counts:
+			b.files.Counts[f.Key()], err = ReadPublished(ctx, f.Path, f.Variables, o)
+		}
+		return err
+	})
+	return b, err
+}
+
+// document reads a text, once.
+func (b *Companions) document(f operators.SideFile) error {
+	if b.files.Documents[f.Path] != nil {
+		return nil
+	}
+	text, err := ReadRegular(f.Path, f.Most)
+	if err != nil {
+		return Wrong(fmt.Errorf("%s %s cannot be read: %w", f.What, f.Path, err))
+	}
+	b.files.Documents[f.Path], err = f.Read(text)
+	return Wrong(err)
+}
+
+// largestSecret is the most bytes that a secret has.
+const largestSecret = 1 << 20
+
+// secret reads a secret. Whoever can read it can undo what it hides, so it must be its owner's alone.
+func (b *Companions) secret(path string, o Options) error {
+	if path == "" || b.files.Secrets[path] != nil {
+		return nil
+	}
+	text, err := ReadRegular(path, largestSecret)
+	if err != nil {
+		return Wrong(fmt.Errorf("the secret %s cannot be read: %w", path, err))
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && !o.InsecureSecret {
+		return Wrong(fmt.Errorf("the secret %s can be read or written by others than its owner (mode %04o): chmod 600 it, or say --insecure-secret", path, info.Mode().Perm()))
+	}
+	if len(text) < 16 {
+		return Wrong(fmt.Errorf("the secret %s has %d bytes; it must have at least 16, so that nobody can guess it", path, len(text)))
+	}
+	b.files.Secrets[path] = text
+	return nil
+}
+
+// ReadPublished reads a file of published counts.
+func ReadPublished(ctx context.Context, path string, variables []string, o Options) (*operators.Published, error) {
+	from := schemas.Source{Path: []string{path}}
+	in, err := Resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	source, err := Open(ctx, from, in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	p, err := operators.ReadPublished(ctx, path, source, variables)
+	return p, Wrong(err)
+}
+
+// A sideFile is a file that an operator makes, of what it has fitted.
+type sideFile struct {
+	files.Output
+	kind operators.SideKind
+}
+
+// SideFiles are the files of a run besides the outputs, by the prefix of the operator, in the order of their prefixes.
+type SideFiles map[string][]sideFile
+
+// SidesOut are the paths of the files that operators make, by their kind.
+func SidesOut(s *schemas.Spec, kind operators.SideKind) []string {
+	var paths []string
+	_ = sideFilesOf(s, func(_ string, f operators.SideFile) error {
+		if f.Kind == kind {
+			paths = append(paths, f.Path)
+		}
+		return nil
+	})
+	return paths
+}
+
+func OpenSideFiles(s *schemas.Spec, inputs []string) (SideFiles, error) {
+	sides := SideFiles{}
+	err := sideFilesOf(s, func(prefix string, f operators.SideFile) error {
+		if !f.Written() {
+			return nil
+		}
+		if err := replaceable(f); err != nil {
+			return err
+		}
+		made, err := files.Create(f.Path, inputs...)
+		if err == nil {
+			sides[prefix] = append(sides[prefix], sideFile{made, f.Kind})
+		}
+		return err
+	})
+	if err != nil {
+		sides.Abort()
+		return nil, err
+	}
+	return sides, nil
+}
+
+// replaceable refuses to put a document in place of a file that is none of its kind.
+func replaceable(made operators.SideFile) error {
+	if info, err := os.Stat(made.Path); made.Begins == "" || err == nil && !info.Mode().IsRegular() {
+		return nil // it is told when it is written
+	}
+	f, err := os.Open(made.Path)
+	if err != nil {
+		return nil // there is none, or what else is wrong is told when it is written
+	}
+	defer f.Close()
+	head := make([]byte, len(made.Begins))
+	if n, _ := io.ReadFull(f, head); n > 0 && string(head[:n]) != made.Begins[:n] {
+		return Wrong(fmt.Errorf("%s exists and is no %s; give the %s another name", made.Path, made.What, lastWord(made.What)))
+	}
+	return nil
+}
+
+// lastWord is the noun of what a file is.
+func lastWord(what string) string { return what[strings.LastIndexByte(what, ' ')+1:] }
+
+// Abort leaves nothing behind of files that were not committed.
+func (s SideFiles) Abort() {
+	for _, list := range s {
+		for _, f := range list {
+			f.Output.Abort()
+		}
+	}
+}
+
+// Write writes the files, tables first, complete but for their names.
+func (s SideFiles) Write(ctx context.Context, r *operators.Report, o Options) ([]files.Output, error) {
+	var written []files.Output
+	for _, kind := range []operators.SideKind{operators.MadeTable, operators.MadeDocument} {
+		for _, op := range r.Operators {
+			for _, f := range s[op.Name] {
+				if f.kind != kind {
+					continue
+				}
+				if err := f.write(ctx, op.Fitted, o); err != nil {
+					return nil, err
+				}
+				written = append(written, f.Output)
+			}
+		}
+	}
+	return written, nil
+}
+
+// write writes what a fitted operator has made.
+func (f sideFile) write(ctx context.Context, fitted operators.Fitted, o Options) error {
+	switch made := fitted.(type) {
+	case operators.Tabled:
+		if err := WriteRecordTo(ctx, files.Held(f.Output), made, o); err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name(), err)
+		}
+		return nil
+	case operators.Documented:
+		text, err := made.Document()
+		if err == nil {
+			_, err = f.Write(text)
+		}
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name(), PathReason(err))
+		}
+		return nil
+	}
+	return fmt.Errorf("the operator that should have made %s makes no such file", f.Name())
+}
+
+// WriteRecord writes what an operator made of inputs to a file of its own, whose name tells its kind.
+func WriteRecord(ctx context.Context, path string, made operators.Tabled, o Options, inputs []string) error {
+	tidy, err := MakeFolders([]string{path})
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	f, err := files.Create(path, inputs...)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	return WriteRecordTo(ctx, f, made, o)
+}
+
+// WriteRecordTo writes what an operator made to an output, whose name tells its kind.
+func WriteRecordTo(ctx context.Context, to files.Output, made operators.Tabled, o Options) error {
+	record := made.Tables(memory.DefaultAllocator)
+	defer record.Release()
+	reader, err := array.NewRecordReader(record.Schema(), []arrow.Record{record})
+	if err != nil {
+		return err
+	}
+	defer reader.Release()
+	source, err := operators.NewRecords(reader)
+	if err != nil {
+		return err
+	}
+	defer source.Release()
+	sink, err := filesTo(source, &outputs{kind: KindOf(to.Name()), packed: packed(to.Name())}, []files.Output{to}, &schemas.Spec{}, nil)
+	if err != nil {
+		return err
+	}
+	defer sink.Abort()
+	chain, err := operators.NewChain(source.Schema())
+	if err != nil {
+		return err
+	}
+	_, err = chain.Run(ctx, source, sink, operators.Options{Workers: o.Workers})
+	return err
+}
