@@ -422,6 +422,7 @@ func (x nested) Write(*Field) (any, bool) {
 
 func (x nested) Schema(*Field) Ordered                   { return x.t.Schema() }
 func (x nested) Check(c *Checker, path string, _ *Field) { c.Table(path, x.t) }
+func (x nested) shape() Table                            { return x.t }
 func (x nested) table() (t Table, there bool)            { return x.t, true }
 
 // Maybe is the form of a mapping that may be left unsaid: *to is nil then.
@@ -451,6 +452,8 @@ func (x maybe[T]) Check(c *Checker, path string, f *Field) {
 		nested{x.fields(*x.to)}.Check(c, path, f)
 	}
 }
+
+func (x maybe[T]) shape() Table { return x.fields(new(T)) }
 
 func (x maybe[T]) table() (Table, bool) {
 	if *x.to == nil {

@@ -9,11 +9,60 @@ import (
 	"strings"
 )
 
-//go:embed summary.schema.json
-var summarySchema []byte
+//go:embed summary.document.json
+var summaryDocument []byte
 
-// SummarySchema is the JSON Schema (draft 2020-12) of the summary document.
-func SummarySchema() []byte { return slices.Clone(summarySchema) }
+// SummarySchema is the JSON Schema (draft 2020-12) of the summary document, with the parts of all operators.
+func SummarySchema() []byte {
+	root := mustOrdered(summaryDocument)
+	definitions := root.at("$defs").(Ordered)
+	var parts []any
+	for _, k := range kinds {
+		if k.Document == nil {
+			if _, named := k.New().(Named); named {
+				parts = append(parts, RawSchema(`"type": "object"`))
+			}
+			continue
+		}
+		definitions = append(definitions, mustOrdered(k.Document)...)
+		parts = append(parts, Ref(k.Name))
+	}
+	root.set("$defs", definitions)
+	root.at("properties").(Ordered).at("operators").(Ordered).set("additionalProperties", AnyOf(parts...))
+	return published(root)
+}
+
+// mustOrdered reads a JSON object of the program.
+func mustOrdered(text []byte) Ordered {
+	return RawSchema(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(string(text)), "{"), "}"))
+}
+
+// at is the value of a key; nil if there is none.
+func (o Ordered) at(key string) any {
+	for _, m := range o {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// set changes the value of a key that is there.
+func (o Ordered) set(key string, value any) {
+	for i := range o {
+		if o[i].Key == key {
+			o[i].Value = value
+		}
+	}
+}
+
+// published is a JSON Schema as it is written to a file.
+func published(root Ordered) []byte {
+	var b bytes.Buffer
+	writeJSON(&b, root, "")
+	b.WriteByte('\n')
+	return b.Bytes()
+}
 
 // SpecSchema is the JSON Schema (draft 2020-12) of the spec, made from the field tables, for editors and for programs that write specs. It
 // finds less than [Decode] does: nothing that compares two values, such as the order of cut points.
@@ -25,10 +74,7 @@ func SpecSchema() []byte {
 		{"description", "Describes a run of microrisk: where the microdata comes from, what is done to it, where it goes."},
 	}, new(Spec).fields(&version).Schema()...)
 	root = append(root, Member{"$defs", definitions()})
-	var b bytes.Buffer
-	writeJSON(&b, root, "")
-	b.WriteByte('\n')
-	return b.Bytes()
+	return published(root)
 }
 
 // definitions are the parts that several fields have.

@@ -10,12 +10,13 @@ import (
 
 // A Kind is a kind of operator, as the spec knows it. All that lists operators goes through [Kinds].
 type Kind struct {
-	Name   string
-	Doc    string        // one sentence for the JSON Schema and the reference
-	Brief  string        // a few words for lists of operators
-	New    func() Config // with nothing said
-	Alone  bool          // its name alone is enough
-	Limits []Figure      // figures of its summary that limits can be set for, in order
+	Name     string
+	Doc      string        // one sentence for the JSON Schema and the reference
+	Brief    string        // a few words for lists of operators
+	New      func() Config // with nothing said
+	Alone    bool          // its name alone is enough
+	Document []byte        // JSON Schema of its part of the summary: an object of definitions, the first of which has the kind's name
+	Limits   []Figure      // figures of its summary that limits can be set for, in order
 }
 
 // A Figure is one that a limit can be set for.

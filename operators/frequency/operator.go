@@ -2,6 +2,7 @@ package frequency
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"slices"
 
@@ -14,8 +15,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "sample frequencies only, for files too large to search", Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "sample frequencies only, for files too large to search", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc: "Writes the sample frequency of each record's key, and nothing else; its table need not fit in memory."})
 }
 

@@ -2,6 +2,7 @@ package individual
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,8 +13,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "risk by weights", Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "risk by weights", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc:    "Estimates the individual risk of Benedetti and Franconi from sampling weights, and that of households. It needs sampling.",
 		Limits: []schemas.Figure{{Name: schemas.LimitReidentifications, Doc: "Expected number of correct matches among all records."}}})
 }

@@ -2,6 +2,7 @@ package kanonymity
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 
@@ -14,8 +15,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "class sizes", Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "class sizes", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc:    "Tells which records share their key, and combinations of fewer key variables, with fewer than k records.",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "Records whose key fewer than k have."}}})
 }

@@ -21,8 +21,8 @@ const (
 
 // What l and c are unless the spec says otherwise.
 const (
-	DefaultL int64 = 2
-	DefaultC       = 2.0
+	DefaultL int64   = 2
+	DefaultC float64 = 2
 )
 
 // A Config is what a spec says of the operator.

@@ -2,6 +2,7 @@ package ldiversity
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 
@@ -13,8 +14,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "diversity of sensitive variables", New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "diversity of sensitive variables", New: func() schemas.Config { return &Config{} },
 		Doc:    "Tells how diverse sensitive variables are among the records with the same key.",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "Records whose class has fewer than l values of a sensitive variable."}}})
 }

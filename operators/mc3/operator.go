@@ -1,6 +1,7 @@
 package mc3
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 
@@ -12,8 +13,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "probabilities from models of the population", Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "probabilities from models of the population", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc: "Estimates the probabilities of a correct match and of population uniqueness from Bayesian models of the key variables. It needs sampling.",
 		Limits: []schemas.Figure{
 			{Name: LimitPU, Doc: "Share of the population that is population unique, 0 to 1."},

@@ -1,6 +1,7 @@
 package sap
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 
@@ -13,8 +14,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "attribution from released tables", New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "attribution from released tables", New: func() schemas.Config { return &Config{} },
 		Doc:    "Finds how likely somebody who knows n people of a released table can subtract them and learn that a combination is empty (subtraction-attribution probability).",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "Greatest SAP of a released table at the largest n of known, 0 to 1."}}})
 }

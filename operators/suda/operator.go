@@ -2,6 +2,7 @@ package suda
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
@@ -17,8 +18,13 @@ import (
 	"microrisk/schemas"
 )
 
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Brief: "minimal sample uniques", Alone: true, New: func() schemas.Config { return &Config{} },
+	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "minimal sample uniques", Alone: true, New: func() schemas.Config { return &Config{} },
 		Doc: "Finds each record's minimal sample uniques and scores it by them.",
 		Limits: []schemas.Figure{
 			{Name: LimitSpecialUniques, Doc: "Sample uniques with a minimal sample unique smaller than the key."},

@@ -85,11 +85,15 @@ func TestSchemaRefusesInvalidSpecs(t *testing.T) {
 	}
 }
 
-// The published file is what the field tables make: go generate ./operators/builtin writes it.
-func TestSchemaIsPublished(t *testing.T) {
-	published, err := os.ReadFile("../spec.schema.json")
+// The published files are what the field tables and the operators' documents make: go generate ./operators/builtin writes them.
+func TestPublishedFilesAreMade(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	assert.Equal(t, string(published), string(schemas.SpecSchema()), "go generate ./operators/builtin")
+	for name, made := range map[string][]byte{"spec.schema.json": schemas.SpecSchema(), "summary.schema.json": schemas.SummarySchema(), "README.md": schemas.WithReference(readme)} {
+		published, err := os.ReadFile("../" + name)
+		require.NoError(t, err)
+		assert.Equal(t, string(published), string(made), "%s: go generate ./operators/builtin", name)
+	}
 }
 
 func summary() *schemas.Summary {

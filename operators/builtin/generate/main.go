@@ -1,4 +1,5 @@
-// Generate writes what is made from the field tables of all operators: the published JSON Schema of the spec.
+// Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec and of the
+// summary, and the reference of the operators' options in schemas/README.md.
 //
 //	go generate ./operators/builtin
 package main
@@ -12,7 +13,17 @@ import (
 )
 
 func main() {
-	if err := os.WriteFile("../../schemas/spec.schema.json", schemas.SpecSchema(), 0o644); err != nil {
+	write("spec.schema.json", schemas.SpecSchema())
+	write("summary.schema.json", schemas.SummarySchema())
+	readme, err := os.ReadFile("../../schemas/README.md")
+	if err != nil {
+		log.Fatal(err)
+	}
+	write("README.md", schemas.WithReference(readme))
+}
+
+func write(name string, text []byte) {
+	if err := os.WriteFile("../../schemas/"+name, text, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
