@@ -161,7 +161,7 @@ func TestBindFindsMistakes(t *testing.T) {
 		`suda: the column "suda_is" exists already`:              suda.Operator{Key: operatortest.Key("SEX")},
 		`more than one column "twice"`:                           suda.Operator{Key: operatortest.Key("twice"), Config: suda.Config{Prefix: "p"}},
 		`suda: the weight "SEX" is of type utf8`:                 suda.Operator{Key: operatortest.Key("SEX"), Sampling: &schemas.Sampling{Weight: "SEX"}},
-		`suda: there is no score "latice"`:                       suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{Score: "latice"}},
+		`suda: score "latice" is unknown; did you mean lattice?`: suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{Score: "latice"}},
 		`recode A: say one of map, truncate, or bands`:           recode.Operator{Config: recode.Column{Name: "A", From: "AGE"}},
 		`recode: the column "SEX" exists already`:                recode.Operator{Config: recode.Column{Name: "SEX", From: "AGE", Width: 5}},
 		`select: "SEX": say a list or a range`:                   selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "SEX", Values: []string{"m"}, Min: &word}}}},

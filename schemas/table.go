@@ -128,7 +128,19 @@ func (t *Table) names() []string {
 	return list
 }
 
-// Complete puts the defaults of a table in where nothing is said. An operator calls it on its own copy, once, when it is bound.
+// Settle judges the values of a table and puts the defaults in: what an operator does with its own copy of its config, once, when it is
+// bound. The error is about the first value that is out of its range or no known word, after who.
+func Settle(who string, t Table) error {
+	c := &Checker{skip: func(string) bool { return false }}
+	c.Table("", t)
+	if len(c.problems) > 0 {
+		return fmt.Errorf("%s: %s", who, c.problems[0].Message)
+	}
+	Complete(t)
+	return nil
+}
+
+// Complete puts the defaults of a table in where nothing is said.
 func Complete(t Table) {
 	for _, f := range t.Fields {
 		form := f.form()

@@ -24,7 +24,9 @@ func (r rare) Bind(in *arrow.Schema) (*operators.Plan, error) { return r.BindAs(
 
 // BindAs is an operators.Keyed's.
 func (r rare) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	schemas.Complete(r.config.Fields())
+	if err := schemas.Settle(r.config.ColumnPrefix(), r.config.Fields()); err != nil {
+		return nil, err
+	}
 	key := r.Counts()
 	drop, err := key.Drops()
 	if err != nil {

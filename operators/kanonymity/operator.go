@@ -48,7 +48,9 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
 	b.frequency = frequency || b.key.Own
-	schemas.Complete(b.Config.Fields())
+	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+		return nil, err
+	}
 	var err error
 	if b.policies, err = b.key.Policies(); err != nil {
 		return nil, err
@@ -56,9 +58,6 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	request, err := b.key.Request(in)
 	if err != nil {
 		return nil, err
-	}
-	if b.Config.K < 2 {
-		return nil, fmt.Errorf("%s: k is %d: it must be at least 2", b.prefix, b.Config.K)
 	}
 	if b.Config.Combinations > 0 && len(request.Keys) > anonymity.MostVariables {
 		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.prefix, len(request.Keys), anonymity.MostVariables)

@@ -46,7 +46,9 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
 	b.frequency = frequency || b.key.Own
-	schemas.Complete(b.Config.Fields())
+	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+		return nil, err
+	}
 	var err error
 	if b.drop, err = b.key.Drops(); err != nil {
 		return nil, err

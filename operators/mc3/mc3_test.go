@@ -136,7 +136,7 @@ func TestMC3Refuses(t *testing.T) {
 	}{
 		"no sampling":    {mc3.Operator{Key: operatortest.Key("A", "B")}, "nothing is said of the size of the population"},
 		"wildcard":       {mc3.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: 1}, Config: mc3.Config{Missing: "wildcard"}}, "which mc3 does not know"},
-		"unknown search": {mc3.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: 1}, Config: mc3.Config{Search: "guess"}}, `no search "guess"`},
+		"unknown search": {mc3.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: 1}, Config: mc3.Config{Search: "guess"}}, `search "guess" is unknown`},
 		"unknown name":   {mc3.Operator{Key: operatortest.Key("A", "B"), Sampling: &schemas.Sampling{Fraction: 1}, Config: fixedModel("[A C]", "")}, `"C"`},
 		"no column":      {mc3.Operator{Key: operatortest.Key("A", "BB"), Sampling: &schemas.Sampling{Fraction: 1}}, "did you mean"},
 	} {

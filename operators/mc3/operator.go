@@ -3,7 +3,6 @@ package mc3
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -75,7 +74,9 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
 	b.frequency = frequency || b.key.Own
-	schemas.Complete(b.Config.Fields())
+	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+		return nil, err
+	}
 	if o.Sampling == nil {
 		return nil, fmt.Errorf("%s: nothing is said of the size of the population: give sampling (fraction, population_size or weight)", b.prefix)
 	}
@@ -117,17 +118,8 @@ func (b *bound) names() []string {
 	return list
 }
 
-// settings checks what can be checked without data: the words, the graph, the model.
+// settings checks what can be checked without data: the graph, the model.
 func (b *bound) settings() error {
-	c := &b.Config
-	for _, w := range []struct {
-		what, value string
-		known       []string
-	}{{"search", c.Search, Searches}, {"estimator", c.Estimator, Estimators}} {
-		if w.value != "" && !slices.Contains(w.known, w.value) {
-			return fmt.Errorf("%s: there is no %s %q: it is one of %v", b.prefix, w.what, w.value, w.known)
-		}
-	}
 	if b.Model != nil {
 		return b.openModel()
 	}

@@ -61,7 +61,9 @@ type Operator struct {
 // Bind is an Operator's. The columns must exist and have equality, the scheme's parameters must be sound.
 func (s Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	b := &bound{Operator: s, prefix: s.Config.ColumnPrefix(), by: len(s.Config.By)}
-	schemas.Complete(b.Config.Fields())
+	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+		return nil, err
+	}
 	var err error
 	if b.kernel, err = operators.Kernel(&s.Config.Release.Perturbation); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.prefix, err)

@@ -168,10 +168,10 @@ func TestSAPOfPublishedCounts(t *testing.T) {
 func TestSAPRefuses(t *testing.T) {
 	source := operatortest.Lines(t, memory.DefaultAllocator, 3, "A S H", "north m good")
 	for want, change := range map[string]func(*Config){
-		"did you mean":      func(s *Config) { s.By = operatortest.Variables("AA") },
-		"the base is 0":     func(s *Config) { s.Release.Scheme = "random" },
-		"no scheme":         func(s *Config) { s.Release.Scheme = "guess" },
-		"numbers of people": func(s *Config) { s.Known = nil },
+		"did you mean":                func(s *Config) { s.By = operatortest.Variables("AA") },
+		"the base is 0":               func(s *Config) { s.Release.Scheme = "random" },
+		"scheme \"guess\" is unknown": func(s *Config) { s.Release.Scheme = "guess" },
+		"numbers of people":           func(s *Config) { s.Known = nil },
 	} {
 		config := sapOf(schemas.Perturbation{}, "")
 		change(&config)

@@ -94,12 +94,9 @@ func (b *bound) left(t *contingency.Table, limit int64) (int64, error) {
 func (b *bound) summarise(t *contingency.Table, r *uniques.Result) *Summary {
 	k := len(t.Variables)
 	s := &Summary{
-		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: max(b.Config.Threshold, 1), Records: r.Records, Dropped: t.Records() - r.Records,
+		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: b.Config.Threshold, Records: r.Records, Dropped: t.Records() - r.Records,
 		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: r.BySize,
 		Variables: []Blame{}, Categories: []CategoryBlame{},
-	}
-	if s.Score == "" {
-		s.Score = ScoreLattice
 	}
 	if b.Config.MaxSize > 0 && b.Config.MaxSize < k {
 		s.MaxSize, s.Complete = b.Config.MaxSize, false

@@ -3,10 +3,8 @@ package suda
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -66,12 +64,11 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
 	b.frequency = frequency || b.key.Own
-	schemas.Complete(b.Config.Fields())
-	var err error
-	var ok bool
-	if b.score, ok = scores[b.Config.Score]; !ok {
-		return nil, fmt.Errorf("%s: there is no score %q: it is one of %s", b.prefix, b.Config.Score, strings.Join(Scores, ", "))
+	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+		return nil, err
 	}
+	var err error
+	b.score = scores[b.Config.Score]
 	if b.policies, err = b.key.Policies(); err != nil {
 		return nil, err
 	}
