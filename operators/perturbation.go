@@ -1,11 +1,8 @@
 package operators
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
-	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
 	"microrisk/schemas"
 )
@@ -42,20 +39,4 @@ func Kernel(p *schemas.Perturbation) (perturb.Kernel, error) {
 		return perturb.Matrix("matrix", rows)
 	}
 	return nil, fmt.Errorf("there is no scheme %q: it is one of %v", p.Scheme, schemas.Schemes)
-}
-
-// ByName orders variables by their names, as they go into the identity of a cell, so that this does not depend on how the table was
-// asked for.
-func ByName(t *contingency.Table) []int {
-	order := make([]int, len(t.Variables))
-	for v := range order {
-		order[v] = v
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(t.Variables[a].Name, t.Variables[b].Name) })
-	return order
-}
-
-// AppendIdentity adds a variable and its category to the identity of a cell, on which, with the secret, its noise depends.
-func AppendIdentity(b []byte, name, category string) []byte {
-	return append(append(append(append(b, name...), '='), category...), 0)
 }

@@ -3,23 +3,20 @@ package operators
 import (
 	"context"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"microrisk/engine/tabular"
 	"microrisk/schemas"
 )
 
-// TotalCode is the category of a margin in a file of tables.
-const TotalCode = "Total"
-
-// Published has the counts that were really published: one for each combination of some variables, of which some may be totals.
+// Published has the counts that were really published: one for each combination of some variables, of which some may be totals. One that
+// is not there is of an empty cell.
 type Published struct {
-	Name   string // of the file, for messages
-	counts map[string]int64
+	Name string // of the file, for messages
+	*tabular.Figures
 }
 
 // CountColumns are names of the column that has the counts of a published table.
@@ -29,7 +26,7 @@ var CountColumns = schemas.CountColumns
 // value or count. A null variable is a missing value; Total is a margin; a combination that is not there is empty. Errors: a column
 // that is not there, several columns of counts, a count that is null, negative or no whole number, a combination that is there twice.
 func ReadPublished(ctx context.Context, name string, source Source, variables []string) (*Published, error) {
-	p := &Published{counts: map[string]int64{}, Name: name}
+	p := &Published{name, tabular.NewFigures(len(variables))}
 	schema := source.Schema()
 	column, others, err := countColumn(name, schema, variables)
 	if err != nil {
@@ -42,39 +39,52 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 		}
 		at[i] = schema.FieldIndices(v)[0]
 	}
-	chain, err := NewChain(schema)
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(variables))
-	_, err = chain.Run(ctx, source, &Emit{To: func(_ int, r arrow.Record) error {
-		for row := range int(r.NumRows()) {
-			for i := range variables {
-				texts[i] = MissingText
-				if c := r.Column(at[i]); !c.IsNull(row) {
-					texts[i] = Text(c, row)
-				}
-			}
-			counts := r.Column(at[len(variables)])
-			n, ok := Integer(counts, row)
-			if !ok || n < 0 {
-				return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, WordsOf(texts), show(counts, row))
-			}
-			key := strings.Join(texts, "\x00")
-			if _, twice := p.counts[key]; twice && len(others) > 0 {
-				return fmt.Errorf("%s has %s twice, as it has columns besides the variables of the tables and the counts: %s; leave them out of the file",
-					name, WordsOf(texts), strings.Join(others, ", "))
-			} else if twice {
-				return fmt.Errorf("%s has %s twice", name, WordsOf(texts))
-			}
-			p.counts[key] = n
+	err = EachCell(ctx, source, at[:len(variables)], func(text string) bool { return text == tabular.TotalCode }, func(cell []tabular.Category, r arrow.Record, row int) error {
+		counts := r.Column(at[len(variables)])
+		n, ok := Integer(counts, row)
+		if !ok || n < 0 {
+			return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, tabular.Words(cell), show(counts, row))
 		}
-		return nil
-	}}, Options{Workers: 1})
+		switch {
+		case p.Add(cell, tabular.Exact(n)):
+			return nil
+		case len(others) > 0:
+			return fmt.Errorf("%s has %s twice, as it has columns besides the variables of the tables and the counts: %s; leave them out of the file",
+				name, tabular.Words(cell), strings.Join(others, ", "))
+		}
+		return fmt.Errorf("%s has %s twice", name, tabular.Words(cell))
+	})
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// EachCell reads a file of tables: take gets the categories that each row has in some columns, which are good until it returns, and the
+// row, for what was published of the cell. A null is a missing value; total tells the texts that stand for a total.
+func EachCell(ctx context.Context, source Source, columns []int, total func(text string) bool, take func(cell []tabular.Category, r arrow.Record, row int) error) error {
+	chain, err := NewChain(source.Schema())
+	if err != nil {
+		return err
+	}
+	cell := make([]tabular.Category, len(columns))
+	_, err = chain.Run(ctx, source, &Emit{To: func(_ int, r arrow.Record) error {
+		for row := range int(r.NumRows()) {
+			for i, at := range columns {
+				cell[i] = tabular.Missing
+				if c := r.Column(at); !c.IsNull(row) {
+					if cell[i] = tabular.Of(Text(c, row)); total(cell[i].Label) {
+						cell[i] = tabular.Total
+					}
+				}
+			}
+			if err := take(cell, r, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, Options{Workers: 1})
+	return err
 }
 
 // countColumn is the column of counts of a published table, and the columns that are neither that nor variables.
@@ -94,21 +104,4 @@ func countColumn(name string, schema *arrow.Schema, variables []string) (column 
 		return "", nil, fmt.Errorf("%s has no column of counts: name it published, value or count", name)
 	}
 	return column, others, nil
-}
-
-// MissingText stands for a missing value in keys of published counts.
-const MissingText = "\x01"
-
-// WordsOf names a row by its categories.
-func WordsOf(texts []string) string {
-	return "[" + strings.ReplaceAll(strings.Join(texts, ", "), MissingText, "missing") + "]"
-}
-
-// All are the counts by their combinations: the texts of the variables, joined by zero bytes.
-func (p *Published) All() iter.Seq2[string, int64] { return maps.All(p.counts) }
-
-// Count is the published count of a combination; one that is not in the file is empty.
-func (p *Published) Count(texts []string) (count int64, there bool) {
-	count, there = p.counts[strings.Join(texts, "\x00")]
-	return count, there
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"microrisk/engine/perturb"
+	"microrisk/engine/tabular"
 )
 
 // NoLimit as an upper bound says that there is none.
@@ -124,12 +125,7 @@ func (m *Margin) upper(cell int) int64 { return min(m.High[cell], infinite) }
 
 // coordinates splits a cell of a row-major table.
 func coordinates(cell int, shape []int) []int {
-	at := make([]int, len(shape))
-	for k := len(shape) - 1; k >= 0; k-- {
-		at[k] = cell % shape[k]
-		cell /= shape[k]
-	}
-	return at
+	return tabular.Codes(shape, cell, make([]int, len(shape)))
 }
 
 func (r *Release) variable(v int) string {

@@ -3,6 +3,8 @@ package bounds
 import (
 	"errors"
 	"fmt"
+
+	"microrisk/engine/tabular"
 )
 
 // Check finds what is wrong with a release before any bound is computed: variables that are not there or are named twice, wrong
@@ -219,12 +221,13 @@ func (r *Release) joined(i, j int) [][]int {
 func (r *Release) added(index int, common [][]int) (low, high []int64, first []int) {
 	m := &r.Margins[index]
 	shape := r.shape(m)
-	size := 1
+	var sum tabular.Shape
 	for v, label := range common {
 		if label != nil {
-			size *= r.Levels[v]
+			sum = append(sum, r.Levels[v])
 		}
 	}
+	size := sum.Cells()
 	low, high, first = make([]int64, size), make([]int64, size), make([]int, size)
 	for cell := range m.Low {
 		at := coordinates(cell, shape)
@@ -235,12 +238,13 @@ func (r *Release) added(index int, common [][]int) (low, high []int64, first []i
 				where[v] = g[at[k]][0]
 			}
 		}
-		key := 0
+		codes := make([]int, 0, len(sum))
 		for v, label := range common {
 			if label != nil {
-				key = key*r.Levels[v] + label[where[v]]
+				codes = append(codes, label[where[v]])
 			}
 		}
+		key := tabular.Cell(sum, codes)
 		low[key] += m.Low[cell]
 		high[key] = min(infinite, high[key]+m.upper(cell))
 		first[key] = cell

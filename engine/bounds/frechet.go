@@ -1,6 +1,10 @@
 package bounds
 
-import "microrisk/engine/graph"
+import (
+	"microrisk/engine/graph"
+
+	"microrisk/engine/tabular"
+)
 
 // Frechet computes bounds by closed formulas (Dobra & Fienberg 2000) where the margins, with categories as they are, are the cliques
 // of a decomposable graph of the variables that they have; ok is false for other releases, and for those that Check refuses. Of
@@ -161,11 +165,11 @@ func (r *Release) separator(s graph.Set, cliques map[graph.Set]int) (upper []int
 // sums adds up a margin over all but some of its variables, whose categories are as they are.
 func (r *Release) sums(m *Margin, keep []int) (low, high []int64) {
 	shape := r.shape(m)
-	size := 1
+	kept := tabular.Shape(r.Levels).Of(keep)
+	size := kept.Cells()
 	step := make([]int, len(r.Levels))
-	for k := len(keep) - 1; k >= 0; k-- {
-		step[keep[k]] = size
-		size *= r.Levels[keep[k]]
+	for k, s := range kept.Steps() {
+		step[keep[k]] = s
 	}
 	low, high = make([]int64, size), make([]int64, size)
 	for cell := range m.Low {

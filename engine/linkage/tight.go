@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"microrisk/engine/program"
+	"microrisk/engine/tabular"
 )
 
 // MostTightCells is the largest table whose classes are bounded together; where every table has all variables of the overlap it is the
@@ -36,22 +37,23 @@ type span struct{ low, high int64 }
 // all that nobody lists.
 type cells struct {
 	variables []int
-	levels    []int
+	levels    tabular.Shape
 	size      int
 }
 
 func (p *Problem) cells(variables []int, what string) (*cells, error) {
-	c := &cells{variables: variables, size: 1}
+	c := &cells{variables: variables}
 	for _, v := range variables {
 		levels := p.Levels[v]
 		if p.open(v) {
 			levels++
 		}
 		c.levels = append(c.levels, levels)
-		if c.size *= levels; c.size > MostTightCells {
-			return nil, fmt.Errorf("tight bounds need all cells %s, which are more than %d: take naive bounds, or coarser tables", what, MostTightCells)
-		}
 	}
+	if !c.levels.Within(MostTightCells) {
+		return nil, fmt.Errorf("tight bounds need all cells %s, which are more than %d: take naive bounds, or coarser tables", what, MostTightCells)
+	}
+	c.size = c.levels.Cells()
 	return c, nil
 }
 
@@ -61,11 +63,10 @@ func (c *cells) sums(over []int) map[key][]program.Term {
 	for range c.variables {
 		t.Codes = append(t.Codes, make([]uint32, c.size))
 	}
+	codes := make([]uint32, len(c.levels))
 	for cell := range c.size {
-		rest := cell
-		for j := len(c.levels) - 1; j >= 0; j-- {
-			t.Codes[j][cell] = uint32(rest % c.levels[j])
-			rest /= c.levels[j]
+		for j, code := range tabular.Codes(c.levels, cell, codes) {
+			t.Codes[j][cell] = code
 		}
 	}
 	terms := map[key][]program.Term{}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"microrisk/engine/contingency"
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 )
 
@@ -13,12 +15,14 @@ import (
 func (f *fit) findAreas(ctx context.Context, limit int64) error {
 	b, t := f.bound, f.table
 	f.area = make([]int32, t.Classes())
+	located := f.located()
+	f.nowhere = t.Records() - located.Records
 	declared := b.by > 0
 	for _, v := range b.Config.By {
 		declared = declared && v.Levels != nil
 	}
 	if declared || b.by == 0 {
-		return f.allAreas(ctx, limit)
+		return f.allAreas(ctx, limit, located)
 	}
 	codes := make([]uint32, b.by)
 	before := make([]uint32, b.by)
@@ -27,15 +31,12 @@ func (f *fit) findAreas(ctx context.Context, limit int64) error {
 		if i%checkedEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		missing := false
+		if !located.Has(i) {
+			f.area[i] = -1
+			continue
+		}
 		for v := range codes {
 			codes[v] = t.Code(i, v)
-			missing = missing || codes[v] == t.Variables[v].Missing()
-		}
-		if missing {
-			f.area[i] = -1
-			f.nowhere += t.Count(i)
-			continue
 		}
 		if len(f.first) == 0 || !slices.Equal(codes, before) {
 			f.first = append(f.first, int32(i))
@@ -63,12 +64,13 @@ func (f *fit) bytesOfArea() int64 {
 }
 
 // allAreas makes a table of every combination of declared levels; of no variables there is one.
-func (f *fit) allAreas(ctx context.Context, limit int64) error {
+func (f *fit) allAreas(ctx context.Context, limit int64, located *contingency.Kept) error {
 	b, t := f.bound, f.table
+	shape, codes := make(tabular.Shape, b.by), make([]uint32, b.by)
 	areas := 1
 	for v := range b.by {
-		areas *= max(1, len(t.Variables[v].Categories))
-		if areas > math.MaxInt32 {
+		shape[v] = len(t.Variables[v].Categories)
+		if areas *= max(1, shape[v]); areas > math.MaxInt32 {
 			return fmt.Errorf("the levels of by have more than %d combinations, each of which is a table: take fewer levels, or leave them out for the tables observed", math.MaxInt32)
 		}
 	}
@@ -84,11 +86,8 @@ func (f *fit) allAreas(ctx context.Context, limit int64) error {
 		if a%checkedEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rest := a
-		for v := b.by - 1; v >= 0; v-- {
-			n := len(t.Variables[v].Categories)
-			f.byCodes[v][a] = uint32(rest % n)
-			rest /= n
+		for v, c := range tabular.Codes(shape, a, codes) {
+			f.byCodes[v][a] = c
 		}
 	}
 	next := 0
@@ -96,18 +95,14 @@ func (f *fit) allAreas(ctx context.Context, limit int64) error {
 		if i%checkedEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		a := 0
-		missing := false
-		for v := range b.by {
-			c := t.Code(i, v)
-			missing = missing || c == t.Variables[v].Missing()
-			a = a*len(t.Variables[v].Categories) + int(c)
-		}
-		if missing {
+		if !located.Has(i) {
 			f.area[i] = -1
-			f.nowhere += t.Count(i)
 			continue
 		}
+		for v := range codes {
+			codes[v] = t.Code(i, v)
+		}
+		a := tabular.Cell(shape, codes)
 		for ; next <= a; next++ {
 			f.first = append(f.first, int32(i))
 		}
@@ -118,6 +113,15 @@ func (f *fit) allAreas(ctx context.Context, limit int64) error {
 	}
 	f.closeAreas()
 	return nil
+}
+
+// located are the classes with a value of all variables of the tables.
+func (f *fit) located() *contingency.Kept {
+	drop := make([]bool, len(f.table.Variables))
+	for v := range f.bound.by {
+		drop[v] = true
+	}
+	return f.table.Keep(drop)
 }
 
 func (f *fit) closeAreas() { f.first = append(f.first, int32(f.table.Classes())) }

@@ -9,6 +9,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -101,8 +102,8 @@ func (f *fit) fits(limit int64, areas int) error {
 // noTotals refuses categories that name totals: their cells could not be told from margins.
 func (f *fit) noTotals() error {
 	for _, v := range f.table.Variables {
-		if slices.Contains(v.Categories, operators.TotalCode) {
-			return fmt.Errorf("%s has the category %q, which names totals in released tables: recode it", v.Name, operators.TotalCode)
+		if slices.Contains(v.Categories, tabular.TotalCode) {
+			return fmt.Errorf("%s has the category %q, which names totals in released tables: recode it", v.Name, tabular.TotalCode)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -17,13 +18,13 @@ type layout struct {
 	table     *contingency.Table
 	by        int
 	variables []contingency.Variable
-	sizes     []int  // categories of each variable, the missing one included where it is a category
-	missing   []bool // the missing value is a category of the variable
+	sizes     tabular.Shape // categories of each variable, the missing one included where it is a category
+	missing   []bool        // the missing value is a category of the variable
 	cells     int
 }
 
 func newLayout(t *contingency.Table, by int, missing string) (*layout, error) {
-	l := &layout{table: t, by: by, variables: t.Variables[by:], cells: 1}
+	l := &layout{table: t, by: by, variables: t.Variables[by:]}
 	for v, variable := range l.variables {
 		size, some := len(variable.Categories), false
 		if missing != schemas.MissingDrop {
@@ -36,43 +37,33 @@ func newLayout(t *contingency.Table, by int, missing string) (*layout, error) {
 		if size == 0 && t.Classes() > 0 {
 			return nil, fmt.Errorf("no record has a value of %s", variable.Name)
 		}
-		l.cells *= size
-		if l.cells > operators.MostCells {
+		if !l.sizes.Within(operators.MostCells) {
 			return nil, fmt.Errorf("a table of all categories of cells has more than %d cells: take fewer or coarser variables", operators.MostCells)
 		}
 	}
+	l.cells = l.sizes.Cells()
 	return l, nil
 }
 
 // cell is the cell of a class, -1 if a value is missing and that is no category.
 func (l *layout) cell(class int) int {
-	cell := 0
+	var codes [64]int
 	for v := range l.variables {
-		c := int(l.table.Code(class, l.by+v))
-		if c >= l.sizes[v] {
+		if codes[v] = int(l.table.Code(class, l.by+v)); codes[v] >= l.sizes[v] {
 			return -1
 		}
-		cell = cell*l.sizes[v] + c
 	}
-	return cell
+	return tabular.Cell(l.sizes, codes[:])
 }
 
 // codes are the categories of a cell.
 func (l *layout) codes(cell int, to []int) []int {
-	to = slices.Grow(to[:0], len(l.sizes))[:len(l.sizes)]
-	for v := len(l.sizes) - 1; v >= 0; v-- {
-		to[v] = cell % l.sizes[v]
-		cell /= l.sizes[v]
-	}
-	return to
+	return tabular.Codes(l.sizes, cell, slices.Grow(to[:0], len(l.sizes))[:len(l.sizes)])
 }
 
-// text is the name of a category.
-func (l *layout) text(v, code int) string {
-	if code < len(l.variables[v].Categories) {
-		return l.variables[v].Categories[code]
-	}
-	return operators.MissingText
+// category is that of a code.
+func (l *layout) category(v, code int) tabular.Category {
+	return tabular.CategoryOf(&l.variables[v], uint32(code))
 }
 
 // impossible marks the cells of combinations that cannot occur; nil for none.
@@ -138,30 +129,29 @@ func (l *layout) combination(m map[string]string) string {
 // An identity names cells: in words, for published counts, and for the noise that a cell gets.
 type identity struct {
 	*fit
-	order []int // of all variables, by name
-	texts []string
+	*tabular.Identity
+	named []tabular.Category // of all variables
 	codes []int
-	b     []byte
 }
 
 func newIdentity(f *fit) *identity {
-	return &identity{fit: f, order: operators.ByName(f.table), texts: make([]string, len(f.table.Variables))}
+	return &identity{fit: f, Identity: tabular.NewIdentity(f.table.Variables), named: make([]tabular.Category, len(f.table.Variables))}
 }
 
-// name fills in texts for a cell of an area; of cell -1, the total.
+// name fills in named for a cell of an area; of cell -1, the total.
 func (n *identity) name(a, cell int) {
 	for v := range n.bound.by {
-		n.texts[v] = n.table.Variables[v].Categories[n.byCodes[v][a]]
+		n.named[v] = tabular.CategoryOf(&n.table.Variables[v], n.byCodes[v][a])
 	}
 	if cell < 0 {
 		for v := range n.layout.variables {
-			n.texts[n.bound.by+v] = operators.TotalCode
+			n.named[n.bound.by+v] = tabular.Total
 		}
 		return
 	}
 	n.codes = n.layout.codes(cell, n.codes)
 	for v, c := range n.codes {
-		n.texts[n.bound.by+v] = n.layout.text(v, c)
+		n.named[n.bound.by+v] = n.layout.category(v, c)
 	}
 }
 
@@ -181,26 +171,27 @@ func (n *identity) publishedMargin(a, cell int, m marginLayout, c int64) (count 
 	n.name(a, cell)
 	for v := range n.layout.variables {
 		if !slices.Contains(m.variables, v) {
-			n.texts[n.bound.by+v] = operators.TotalCode
+			n.named[n.bound.by+v] = tabular.Total
 		}
 	}
 	return n.publishedNamed(m.kernel, c)
 }
 
-// publishedNamed is the count that is published for the cell in texts.
+// publishedNamed is the count that is published for the cell named.
 func (n *identity) publishedNamed(k perturb.Kernel, c int64) (count int64, there bool) {
 	b := n.bound
 	switch {
 	case b.Published != nil:
-		return b.Published.Count(n.texts)
+		f, there := b.Published.Find(n.named)
+		return f.Low, there
 	case !b.Config.Release.Random():
 		return perturb.Draw(k, c, 0), true
 	}
-	return perturb.Draw(k, c, perturb.Uniform(n.key, n.bytes())), true
+	return perturb.Draw(k, c, perturb.Uniform(n.key, n.Of(n.named))), true
 }
 
 // wrong is the error of a count, in words, that cannot have been published as j; there: the file of published counts has it. The cell
-// is the one in texts.
+// is the one named.
 func (n *identity) wrong(a int, what string, k perturb.Kernel, c, j int64, there bool) error {
 	b := n.bound
 	by := "by " + k.Name()
@@ -214,21 +205,10 @@ func (n *identity) wrong(a int, what string, k perturb.Kernel, c, j int64, there
 		return n.where(a, fmt.Errorf("%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.Name))
 	}
 	advice := ""
-	if slices.Contains(n.texts[b.by:], operators.TotalCode) {
+	if slices.Contains(n.named[b.by:], tabular.Total) {
 		advice = "; write the margins to the file too"
 	}
-	return fmt.Errorf("%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.Name, operators.WordsOf(n.texts), what, c, advice)
-}
-
-// bytes is the identity of the cell in texts, totals left out.
-func (n *identity) bytes() []byte {
-	n.b = n.b[:0]
-	for _, v := range n.order {
-		if v < n.bound.by || n.texts[v] != operators.TotalCode {
-			n.b = operators.AppendIdentity(n.b, n.table.Variables[v].Name, n.texts[v])
-		}
-	}
-	return n.b
+	return fmt.Errorf("%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.Name, tabular.Words(n.named), what, c, advice)
 }
 
 // where tells an error with the name of the table.
@@ -237,18 +217,14 @@ func (n *identity) where(a int, err error) error {
 		return err
 	}
 	n.name(a, -1)
-	return fmt.Errorf("table %s: %w", operators.WordsOf(n.texts[:n.bound.by]), err)
+	return fmt.Errorf("table %s: %w", tabular.Words(n.named[:n.bound.by]), err)
 }
 
 // words is the name of a cell of the last area that was named.
 func (n *identity) words(cell int) string {
 	var parts []string
 	for v, c := range n.layout.codes(cell, nil) {
-		text := n.layout.text(v, c)
-		if text == operators.MissingText {
-			text = "missing"
-		}
-		parts = append(parts, n.layout.variables[v].Name+"="+text)
+		parts = append(parts, n.layout.variables[v].Name+"="+n.layout.category(v, c).String())
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }

@@ -8,7 +8,7 @@ import (
 	"microrisk/engine/attribution"
 	"microrisk/engine/bounds"
 	"microrisk/engine/perturb"
-	"microrisk/operators"
+	"microrisk/engine/tabular"
 )
 
 // A marginLayout is a further table that is released: some of the variables, their categories row-major.
@@ -26,24 +26,16 @@ func (l *layout) margins(list []Margin, kernels []perturb.Kernel) ([]marginLayou
 	}
 	var out []marginLayout
 	for i, margin := range list {
-		m, names := marginLayout{cells: 1, kernel: kernels[i]}, margin.Variables
+		m, names := marginLayout{kernel: kernels[i]}, margin.Variables
 		for v, variable := range l.variables {
 			if slices.Contains(names, variable.Name) {
 				m.variables = append(m.variables, v)
-				m.cells *= l.sizes[v]
 			}
 		}
 		if len(m.variables) != len(names) {
 			return nil, fmt.Errorf("the margin %v has a variable that is not among cells", names)
 		}
-		m.of = make([]int, l.cells)
-		var codes []int
-		for cell := range m.of {
-			codes = l.codes(cell, codes)
-			for _, v := range m.variables {
-				m.of[cell] = m.of[cell]*l.sizes[v] + codes[v]
-			}
-		}
+		m.cells, m.of = l.sizes.Of(m.variables).Cells(), l.sizes.Into(m.variables)
 		out = append(out, m)
 	}
 	return out, nil
@@ -122,7 +114,7 @@ func (w *tableWorker) margin(a int, m marginLayout) (bounds.Margin, error) {
 		j, there := w.names.publishedMargin(a, example[i], m, c)
 		low, high, ok := m.kernel.Bounds(j)
 		if !ok || c < low || c > high {
-			return out, w.names.wrong(a, "the count of "+operators.WordsOf(w.names.texts[w.bound.by:])+" in the margin "+out.Name, m.kernel, c, j, there)
+			return out, w.names.wrong(a, "the count of "+tabular.Words(w.names.named[w.bound.by:])+" in the margin "+out.Name, m.kernel, c, j, there)
 		}
 		out.Low[i], out.High[i] = low, high
 	}

@@ -3,8 +3,8 @@ package sap
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -13,35 +13,32 @@ import (
 // What is counted in one of them is an error, as the tables would not be those released. Margins of other kinds do no harm.
 func (f *fit) foreignRows(env operators.Env) error {
 	b, p := f.bound, f.bound.Published
-	categories := make([]map[string]bool, len(f.table.Variables))
+	known := make([]map[tabular.Category]bool, len(f.table.Variables))
 	for v, variable := range f.table.Variables {
-		categories[v] = map[string]bool{operators.TotalCode: true}
+		known[v] = map[tabular.Category]bool{tabular.Total: true}
 		for _, c := range variable.Categories {
-			categories[v][c] = true
+			known[v][tabular.Of(c)] = true
 		}
 		if v < b.by || f.layout.missing[v-b.by] || b.Config.Missing == schemas.MissingDrop {
-			categories[v][operators.MissingText] = true // records without a value are in no table, or a category
+			known[v][tabular.Missing] = true // records without a value are in no table, or a category
 		}
 	}
-	areas, names := map[string]bool{}, newIdentity(f)
+	areas, names := tabular.NewFigures(b.by), newIdentity(f)
 	for a := range len(f.first) - 1 {
 		names.name(a, -1)
-		areas[strings.Join(names.texts[:b.by], "\x00")] = true
+		areas.Add(names.named[:b.by], tabular.Exact(0))
 	}
-	first, why, empty, many := "", "", 0, int64(0)
-	for key, n := range p.All() {
-		reason := f.foreign(strings.Split(key, "\x00"), categories, areas)
+	cell, empty := make([]tabular.Category, len(known)), 0
+	for _, i := range p.Sorted() {
+		reason := f.foreign(p.Cell(i, cell), known, areas)
+		n := p.Figure(i).Low
 		switch {
 		case reason == "":
 		case n == 0:
 			empty++
-		case first == "" || key < first:
-			first, why, many = key, reason, n
+		default:
+			return fmt.Errorf("%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables", p.Name, n, tabular.Words(cell), reason)
 		}
-	}
-	if first != "" {
-		return fmt.Errorf("%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables",
-			p.Name, many, operators.WordsOf(strings.Split(first, "\x00")), why)
 	}
 	if empty > 0 {
 		env.Warn(fmt.Sprintf("%s: %d rows of 0 of %s are of categories or tables that the data does not have: they are not counted as cells; declare levels if they should be", b.prefix, empty, p.Name))
@@ -50,18 +47,15 @@ func (f *fit) foreignRows(env operators.Env) error {
 }
 
 // foreign tells why no table asks for a row, "" if one does or it is a margin.
-func (f *fit) foreign(texts []string, categories []map[string]bool, areas map[string]bool) string {
-	if len(texts) != len(categories) {
-		return "" // a category with a zero byte
-	}
-	for v, text := range texts {
-		if !categories[v][text] {
-			return fmt.Sprintf("no record has the category %s of %s", strings.ReplaceAll(text, operators.MissingText, "missing"), f.table.Variables[v].Name)
+func (f *fit) foreign(cell []tabular.Category, known []map[tabular.Category]bool, areas *tabular.Figures) string {
+	for v, c := range cell {
+		if !known[v][c] {
+			return fmt.Sprintf("no record has the category %s of %s", c, f.table.Variables[v].Name)
 		}
 	}
-	by := texts[:f.bound.by]
-	if slices.Contains(by, operators.TotalCode) || slices.Contains(by, operators.MissingText) || areas[strings.Join(by, "\x00")] {
+	by := cell[:f.bound.by]
+	if _, there := areas.Find(by); there || slices.Contains(by, tabular.Total) || slices.Contains(by, tabular.Missing) {
 		return ""
 	}
-	return "there is no table " + operators.WordsOf(by) + " in the data"
+	return "there is no table " + tabular.Words(by) + " in the data"
 }

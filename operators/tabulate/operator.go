@@ -14,6 +14,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -85,14 +86,15 @@ const total = -1
 
 // A tabulated table is the rows of the file.
 type tabulated struct {
-	bound   *bound
-	table   *contingency.Table
-	order   []int     // variables by name
-	codes   [][]int32 // by variable, then row
-	values  []int64
-	runs    []int // where the rows of each margin begin; they are in order
-	limit   int64 // bytes of memory, 0 for no limit
-	summary *Summary
+	bound    *bound
+	table    *contingency.Table
+	identity *tabular.Identity
+	cell     []tabular.Category // to be named
+	codes    [][]int32          // by variable, then row
+	values   []int64
+	runs     []int // where the rows of each margin begin; they are in order
+	limit    int64 // bytes of memory, 0 for no limit
+	summary  *Summary
 }
 
 // Summary is a Fitted's.
@@ -104,14 +106,14 @@ func (f *tabulated) Apply(context.Context, memory.Allocator, operators.Rows) ([]
 }
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
-	f := &tabulated{bound: b, table: tables[0], order: operators.ByName(tables[0]), codes: make([][]int32, len(b.Config.Cells)), limit: env.Memory}
+	f := &tabulated{bound: b, table: tables[0], cell: make([]tabular.Category, len(tables[0].Variables)), identity: tabular.NewIdentity(tables[0].Variables), codes: make([][]int32, len(b.Config.Cells)), limit: env.Memory}
 	t := f.table
 	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
 		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), operators.Mebibytes(limit))
 	}
 	for _, v := range t.Variables {
-		if slices.Contains(v.Categories, operators.TotalCode) {
-			return nil, fmt.Errorf("%s has the category %q, which names totals in files of tables: recode it", v.Name, operators.TotalCode)
+		if slices.Contains(v.Categories, tabular.TotalCode) {
+			return nil, fmt.Errorf("%s has the category %q, which names totals in files of tables: recode it", v.Name, tabular.TotalCode)
 		}
 	}
 	counts, err := f.kept()
@@ -206,16 +208,17 @@ func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, k
 
 // allCells adds a row for every combination of categories, missing ones where somebody misses a value.
 func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int, key perturb.Key) error {
-	sizes, cells := make([]int, len(in)), 1
+	shape := make(tabular.Shape, len(in))
 	for j := range in {
-		sizes[j] = len(m.Variables[j].Categories)
+		shape[j] = len(m.Variables[j].Categories)
 		if m.Observed(j)[m.Variables[j].Missing()] {
-			sizes[j]++
+			shape[j]++
 		}
-		if cells *= sizes[j]; cells > operators.MostCells*64 {
+		if !shape[:j+1].Within(operators.MostCells * 64) {
 			return fmt.Errorf("a table with its empty cells has more than %d: leave empty out, or take coarser variables", operators.MostCells*64)
 		}
 	}
+	cells := shape.Cells()
 	if err := f.roomFor(cells); err != nil {
 		return err
 	}
@@ -225,11 +228,7 @@ func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int
 		if cell%rowsAtOnce == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rest := cell
-		for j := len(in) - 1; j >= 0; j-- {
-			row[j] = uint32(rest % sizes[j])
-			rest /= sizes[j]
-		}
+		tabular.Codes(shape, cell, row)
 		count := int64(0)
 		if next < m.Classes() {
 			same := true
@@ -275,7 +274,7 @@ func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
 	if p := f.bound.Config.Perturb; p != nil {
 		u := 0.0
 		if p.Random() {
-			u = perturb.Uniform(key, f.identity(in, row))
+			u = perturb.Uniform(key, f.identityOf(in, row))
 		}
 		value = perturb.Draw(f.bound.kernel, count, u)
 	}
@@ -294,22 +293,15 @@ func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
 	f.values = append(f.values, value)
 }
 
-// identity is what the noise of a cell depends on: see appendIdentity.
-func (f *tabulated) identity(in []int, row []uint32) []byte {
-	var b []byte
-	for _, v := range f.order {
-		if j := slices.Index(in, v); j >= 0 {
-			b = operators.AppendIdentity(b, f.table.Variables[v].Name, f.text(v, int32(row[j])))
-		}
+// identityOf is what the noise of a cell depends on.
+func (f *tabulated) identityOf(in []int, row []uint32) []byte {
+	for v := range f.cell {
+		f.cell[v] = tabular.Total
 	}
-	return b
-}
-
-func (f *tabulated) text(v int, code int32) string {
-	if categories := f.table.Variables[v].Categories; int(code) < len(categories) {
-		return categories[code]
+	for j, v := range in {
+		f.cell[v] = tabular.CategoryOf(&f.table.Variables[v], row[j])
 	}
-	return operators.MissingText
+	return f.identity.Of(f.cell)
 }
 
 func (f *tabulated) summarise(kept *contingency.Table) {

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/perturb"
-	"microrisk/operators"
+	"microrisk/engine/tabular"
 )
 
 // sort brings the rows into order, each total before its parts: the rows of margins, which are in order, are merged two and two.
@@ -42,7 +42,7 @@ func (f *tabulated) sort(ctx context.Context) error {
 			if c := int(codes[o]); c >= 0 && c < len(f.table.Variables[v].Categories) {
 				text += int64(len(f.table.Variables[v].Categories[c]))
 			} else {
-				text += int64(len(operators.TotalCode))
+				text += int64(len(tabular.TotalCode))
 			}
 		}
 		if text > math.MaxInt32 {
@@ -94,7 +94,7 @@ func (f *tabulated) Tables(mem memory.Allocator) arrow.Record {
 		for _, c := range f.codes[v] {
 			switch {
 			case c == total:
-				b.Append(operators.TotalCode)
+				b.Append(tabular.TotalCode)
 			case int(c) < len(variable.Categories):
 				b.Append(variable.Categories[c])
 			default:

@@ -230,7 +230,7 @@ type boundedCells struct {
 // Tables is a Tabled's: the variables, lower, upper (null without one), exact.
 func (t *boundedCells) Tables(mem memory.Allocator) arrow.Record {
 	c := &session.Columns{Mem: mem, Rows: len(t.b.Low)}
-	appendVariables(c, t.tables, len(t.b.Low))
+	appendVariables(c, t.tables)
 	c.Whole("lower", func(i int) (int64, bool) { return t.b.Low[i], true })
 	c.Whole("upper", func(i int) (int64, bool) { return t.b.High[i], t.b.High[i] != bounds.NoLimit })
 	exact := array.NewBooleanBuilder(mem)

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/bounds"
+	"microrisk/engine/tabular"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 )
@@ -62,21 +63,22 @@ type feasibleTables struct {
 func (t *feasibleTables) Tables(mem memory.Allocator) arrow.Record {
 	c := &session.Columns{Mem: mem, Rows: len(t.cells)}
 	c.Whole("table", func(i int) (int64, bool) { return int64(i/t.size + 1), true })
-	appendVariables(c, t.tables, t.size)
+	appendVariables(c, t.tables)
 	c.Whole("count", func(i int) (int64, bool) { return t.cells[i], true })
 	return c.Record()
 }
 
 // appendVariables appends those of released tables, for rows that go through all combinations of their categories again and again.
-func appendVariables(c *session.Columns, tables *released.Tables, size int) {
-	stride := size
-	for v, name := range tables.Names {
-		list := tables.Categories[v]
-		stride /= len(list)
-		every := stride // of this variable
-		c.Text(name, func(i int) *string {
-			if text := &list[i/every%len(list)]; *text != released.MissingCategory {
-				return text
+func appendVariables(c *session.Columns, tables *released.Tables) {
+	var shape tabular.Shape
+	for _, v := range tables.Variables {
+		shape = append(shape, len(v.Categories))
+	}
+	for v, step := range shape.Steps() {
+		list := tables.Variables[v].Categories
+		c.Text(tables.Variables[v].Name, func(i int) *string {
+			if category := &list[i/step%len(list)]; category.Kind == tabular.Value {
+				return &category.Label
 			}
 			return nil
 		})

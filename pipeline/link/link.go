@@ -140,7 +140,8 @@ func (l *linking) open(ctx context.Context) error {
 		key := l.overlap
 		key.Variables = slices.Clone(key.Variables)
 		for _, t := range l.tables {
-			for _, name := range t.Names {
+			for _, variable := range t.Variables {
+				name := variable.Name
 				// Within the classes of the overlap, what a sample has of the tables' variables narrows tight bounds.
 				known := slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
 				if l.Bounds == "tight" && !known && slices.Contains(has, name) {
@@ -233,7 +234,10 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 			return nil, session.Wrong(fmt.Errorf("the variable %s has the name of a column of the output: recode it to another name", name))
 		}
 	}
-	p, words := l.problem()
+	p, words, err := l.problem()
+	if err != nil {
+		return nil, err
+	}
 	p.People = out.People
 	if w := l.unlisted(p, words); w != "" {
 		out.Warnings = append(out.Warnings, w)
@@ -257,7 +261,7 @@ func (l *linking) rank(ctx context.Context, out *Outcome, p *linkage.Problem, wo
 		c := LinkedClass{RecordsA: m.A, RecordsB: m.B, Low: m.Low, High: m.High, Mean: m.Mean, Correct: m.Correct}
 		dropped := false
 		for v, code := range m.Codes { // the overlap has the first of the common numbers
-			value := words.Category(v, code)
+			value := words.Label(v, code)
 			dropped = dropped || value == nil && policies[v] == uniques.Drop
 			c.Values = append(c.Values, value)
 		}

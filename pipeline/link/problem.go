@@ -7,47 +7,54 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/linkage"
+	"microrisk/engine/tabular"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
 // problem puts samples and tables into the engine's words.
-func (l *linking) problem() (*linkage.Problem, *released.Codebook) {
+func (l *linking) problem() (*linkage.Problem, *released.Codebook, error) {
 	words := &released.Codebook{}
 	for _, v := range l.overlap.Variables {
-		words.Add(v.Name, nil) // the overlap comes first
+		words.Add(v.Name) // the overlap comes first
 	}
 	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
 		words.AddTable(t)
 	}
 	for _, t := range l.tables {
-		for v, name := range t.Names {
-			words.Add(name, t.Categories[v])
+		for _, v := range t.Variables {
+			words.Take(v.Name, v.Categories)
 		}
 	}
 	for _, v := range l.Levels {
 		if words.Variable(v.Name) >= 0 {
-			words.Add(v.Name, v.Levels)
+			words.Add(v.Name, v.Levels...)
 		}
 	}
 	p := &linkage.Problem{Tight: l.Bounds == "tight", Convolve: l.Convolve}
-	for v := range words.Names {
-		p.Levels = append(p.Levels, len(words.Categories[v]))
+	for v := range words.Len() {
+		p.Levels = append(p.Levels, words.Levels(v))
 	}
 	for v := range l.overlap.Variables {
 		p.Overlap = append(p.Overlap, v)
 	}
-	p.Samples = []linkage.Counts{words.Counts(l.a.table), words.Counts(l.b.table)}
+	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
+		c, err := words.Counts(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Samples = append(p.Samples, c)
+	}
 	for kind, t := range l.tables {
 		for _, m := range t.Margins {
-			p.Tables = append(p.Tables, linkage.Table{Name: m.File, Kernel: m.Kernel, Sample: kind == 2, Counts: words.Margin(t, m)})
+			p.Tables = append(p.Tables, linkage.Table{Name: m.Name, Kernel: m.Kernel, Sample: kind == 2, Counts: words.Margin(t, m)})
 		}
 	}
-	for _, name := range words.Names {
-		p.Open = append(p.Open, l.categoriesOf(name) == nil && !l.listed(name))
+	for _, v := range words.Variables() {
+		p.Open = append(p.Open, l.categoriesOf(v.Name) == nil && !l.listed(v.Name))
 	}
-	return p, words
+	return p, words, nil
 }
 
 // levels are the declared categories of a variable, nil for none.
@@ -79,7 +86,7 @@ func (l *linking) checkLevels() error {
 			declared = append(declared, v)
 		}
 		for _, t := range l.tables {
-			used = used || slices.Contains(t.Names, v.Name)
+			used = used || t.Find(v.Name) >= 0
 		}
 		if !used {
 			return session.Wrong(fmt.Errorf("levels are declared of %s, which is no variable of the overlap or of a table", v.Name))
@@ -90,13 +97,13 @@ func (l *linking) checkLevels() error {
 			continue
 		}
 		for _, t := range l.tables {
-			at := slices.Index(t.Names, v.Name)
+			at := t.Find(v.Name)
 			if at < 0 {
 				continue
 			}
-			for _, c := range t.Categories[at] {
-				if c != released.MissingCategory && !slices.Contains(v.Levels, c) {
-					return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", v.Name, c, strings.Join(v.Levels, ", ")))
+			for _, c := range t.Variables[at].Categories {
+				if c.Kind == tabular.Value && !slices.Contains(v.Levels, c.Label) {
+					return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", v.Name, c.Label, strings.Join(v.Levels, ", ")))
 				}
 			}
 		}
@@ -112,10 +119,10 @@ func (l *linking) listed(name string) bool {
 			continue
 		}
 		for _, m := range t.Margins {
-			if !slices.ContainsFunc(m.Variables, func(v int) bool { return t.Names[v] == name }) {
+			if !slices.Contains(m.Variables, t.Find(name)) {
 				continue
 			}
-			if _, high, _ := m.Kernel.Bounds(0); high == 0 || m.InFull() {
+			if _, high, _ := m.Kernel.Bounds(0); high == 0 || m.Full() {
 				return true
 			}
 		}
@@ -126,9 +133,9 @@ func (l *linking) listed(name string) bool {
 // unlisted says of which variables categories were allowed for that no file lists, "" for none.
 func (l *linking) unlisted(p *linkage.Problem, words *released.Codebook) string {
 	var names []string
-	for v, name := range words.Names {
+	for v, variable := range words.Variables() {
 		if p.Open[v] {
-			names = append(names, name)
+			names = append(names, variable.Name)
 		}
 	}
 	if !p.Tight || len(names) == 0 {

@@ -3,83 +3,61 @@ package released
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/linkage"
+	"microrisk/engine/tabular"
 )
 
-// MissingCategory stands for a missing value among the categories of published tables.
-const MissingCategory = "\x01"
+// A Codebook gives the categories of several tables common codes, and puts them into the words of linkage.
+type Codebook struct{ contingency.CodeBook }
 
-// A codebook gives the categories of variables of several tables common codes: the categories of all of them, by their labels.
-type Codebook struct {
-	Names      []string
-	Categories [][]string
-	codes      []map[string]uint32
+// Label is a label, nil for a missing value.
+func (w *Codebook) Label(v int, code uint32) *string {
+	if label, ok := w.Category(v, code); ok {
+		return &label
+	}
+	return nil
 }
 
-// Add takes a variable, and categories of it.
-func (w *Codebook) Add(name string, categories []string) int {
-	v := slices.Index(w.Names, name)
-	if v < 0 {
-		v = len(w.Names)
-		w.Names, w.Categories, w.codes = append(w.Names, name), append(w.Categories, nil), append(w.codes, map[string]uint32{})
-	}
+// Take takes categories of a variable.
+func (w *Codebook) Take(name string, categories []tabular.Category) {
+	v := w.Add(name)
 	for _, c := range categories {
-		if _, known := w.codes[v][c]; !known {
-			w.codes[v][c] = uint32(len(w.Categories[v]))
-			w.Categories[v] = append(w.Categories[v], c)
-		}
-	}
-	return v
-}
-
-func (w *Codebook) Variable(name string) int { return slices.Index(w.Names, name) }
-
-// Category is a label, nil for a missing value.
-func (w *Codebook) Category(v int, code uint32) *string {
-	if w.Categories[v][code] == MissingCategory {
-		return nil
-	}
-	return &w.Categories[v][code]
-}
-
-// AddTable takes the variables of a table.
-func (w *Codebook) AddTable(t *contingency.Table) {
-	for v, variable := range t.Variables {
-		w.Add(variable.Name, variable.Categories)
-		if t.Observed(v)[variable.Missing()] {
-			w.Add(variable.Name, []string{MissingCategory})
+		if c.Kind == tabular.KindMissing {
+			w.AddMissing(v)
+		} else {
+			w.Add(name, c.Label)
 		}
 	}
 }
 
-// translation gives the common code of each code of a table's variable.
-func (w *Codebook) translation(t *contingency.Table, v int) []uint32 {
-	variable := t.Variables[v]
-	to := w.codes[w.Variable(variable.Name)]
-	list := make([]uint32, len(variable.Categories)+1)
-	for c, category := range variable.Categories {
-		list[c] = to[category]
-	}
-	list[variable.Missing()] = to[MissingCategory]
-	return list
-}
-
-// Counts are the cells of a table, for linkage.
-func (w *Codebook) Counts(t *contingency.Table) linkage.Counts {
-	order := make([]int, len(t.Variables)) // of the table's variables, as their common numbers ascend
+// ascending are the positions of variables as their common numbers ascend.
+func (w *Codebook) ascending(names []string) []int {
+	order := make([]int, len(names))
 	for v := range order {
 		order[v] = v
 	}
-	slices.SortFunc(order, func(a, b int) int { return w.Variable(t.Variables[a].Name) - w.Variable(t.Variables[b].Name) })
+	slices.SortFunc(order, func(a, b int) int { return w.Variable(names[a]) - w.Variable(names[b]) })
+	return order
+}
+
+// Counts are the cells of a table, for linkage.
+func (w *Codebook) Counts(t *contingency.Table) (linkage.Counts, error) {
+	var names []string
+	for _, v := range t.Variables {
+		names = append(names, v.Name)
+	}
 	c := linkage.Counts{Count: make([]int64, t.Classes())}
-	for _, v := range order {
-		c.Variables = append(c.Variables, w.Variable(t.Variables[v].Name))
-		codes, to := make([]uint32, t.Classes()), w.translation(t, v)
+	for _, v := range w.ascending(names) {
+		c.Variables = append(c.Variables, w.Variable(names[v]))
+		to, err := w.Translation(t.Variables[v])
+		if err != nil {
+			return c, err
+		}
+		codes := make([]uint32, t.Classes())
 		t.Codes(v, 0, codes)
 		for i, code := range codes {
 			codes[i] = to[code]
@@ -88,6 +66,33 @@ func (w *Codebook) Counts(t *contingency.Table) linkage.Counts {
 	}
 	for i := range c.Count {
 		c.Count[i] = t.Count(i)
+	}
+	return c, nil
+}
+
+// Margin are the rows of a published margin.
+func (w *Codebook) Margin(t *Tables, m *tabular.Margin) linkage.Counts {
+	var names []string
+	for _, v := range m.Variables {
+		names = append(names, t.Variables[v].Name)
+	}
+	order := w.ascending(names)
+	var c linkage.Counts
+	for _, k := range order {
+		c.Variables = append(c.Variables, w.Variable(names[k]))
+		c.Codes = append(c.Codes, nil)
+	}
+	cell := make([]tabular.Category, len(names))
+	for _, i := range m.Sorted() {
+		m.Cell(i, cell)
+		for j, k := range order {
+			code := w.Missing(c.Variables[j])
+			if cell[k].Kind == tabular.Value {
+				code, _ = w.Code(c.Variables[j], cell[k].Label)
+			}
+			c.Codes[j] = append(c.Codes[j], code)
+		}
+		c.Count = append(c.Count, m.Figure(i).Low)
 	}
 	return c
 }
@@ -167,32 +172,12 @@ func (w *Codebook) Named(err error) error {
 	words := make([]string, len(bad.Codes))
 	for v, code := range bad.Codes {
 		value := "missing"
-		if c := w.Category(v, code); c != nil {
+		if c := w.Label(v, code); c != nil {
 			value = *c
 		}
-		words[v] = w.Names[v] + " = " + value
+		words[v] = w.Variables()[v].Name + " = " + value
 	}
 	return errors.New(bad.Text(strings.Join(words, ", ")))
-}
-
-// Margin are the rows of a published margin.
-func (w *Codebook) Margin(t *Tables, m *releasedMargin) linkage.Counts {
-	order := slices.Clone(m.Variables)
-	slices.SortFunc(order, func(a, b int) int { return w.Variable(t.Names[a]) - w.Variable(t.Names[b]) })
-	var c linkage.Counts
-	for _, v := range order {
-		c.Variables = append(c.Variables, w.Variable(t.Names[v]))
-		c.Codes = append(c.Codes, nil)
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
-		texts := strings.Split(name, "\x00")
-		for j, v := range order {
-			code := w.codes[c.Variables[j]][texts[slices.Index(m.Variables, v)]]
-			c.Codes[j] = append(c.Codes[j], code)
-		}
-		c.Count = append(c.Count, m.rows[name])
-	}
-	return c
 }
 
 // Unmatched are categories of a variable that only one sample has.

@@ -9,14 +9,11 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"microrisk/engine/bounds"
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
-
-// An interval is what is known of a count that was not published as it is.
-type interval struct{ low, high int64 } // high may be bounds.NoLimit
 
 // intervalColumns are those of the least and the largest count, -1 and -1 for a table of counts.
 func intervalColumns(schema *arrow.Schema) [2]int {
@@ -31,16 +28,13 @@ func intervalColumns(schema *arrow.Schema) [2]int {
 func (t *Tables) Declare(levels []schemas.KeyVariable) error {
 	for _, l := range levels {
 		v := t.variable(l.Name)
-		for _, c := range t.Categories[v] {
-			if !slices.Contains(l.Levels, c) {
-				return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", l.Name, c, strings.Join(l.Levels, ", ")))
+		for _, c := range t.Variables[v].Categories {
+			if c.Kind == tabular.KindMissing || !slices.Contains(l.Levels, c.Label) {
+				return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", l.Name, c.Label, strings.Join(l.Levels, ", ")))
 			}
 		}
 		for _, c := range l.Levels {
-			if !t.seen[v][c] {
-				t.seen[v][c] = true
-				t.Categories[v] = append(t.Categories[v], c)
-			}
+			t.see(v, tabular.Of(c))
 		}
 	}
 	return nil
@@ -49,7 +43,7 @@ func (t *Tables) Declare(levels []schemas.KeyVariable) error {
 // isTotal tells whether a text stands for a margin.
 func (t *Tables) isTotal(text string) bool {
 	if t.Totals == nil {
-		return text == operators.TotalCode
+		return text == tabular.TotalCode
 	}
 	return slices.Contains(t.Totals, text)
 }
@@ -62,45 +56,45 @@ func looksLikeTotal(text string) bool {
 var errCount = errors.New("is no whole number of at least 0")
 
 // countOf is the count of a row, or what is known of it where it was not published.
-func (t *Tables) countOf(r arrow.Record, row, count int, limits [2]int) (int64, *interval, error) {
+func (t *Tables) countOf(r arrow.Record, row, count int, limits [2]int) (tabular.Figure, error) {
 	if limits[0] >= 0 {
 		low, ok := operators.Integer(r.Column(limits[0]), row)
 		if !ok || low < 0 {
-			return 0, nil, fmt.Errorf("has a lower end that %w", errCount)
+			return tabular.Figure{}, fmt.Errorf("has a lower end that %w", errCount)
 		}
 		high, ok := operators.Integer(r.Column(limits[1]), row)
 		switch {
 		case r.Column(limits[1]).IsNull(row):
-			high = bounds.NoLimit
+			high = tabular.NoLimit
 		case !ok || high < low:
-			return 0, nil, errors.New("has an upper end that is no whole number of at least the lower one")
+			return tabular.Figure{}, errors.New("has an upper end that is no whole number of at least the lower one")
 		}
-		return low, &interval{low, high}, nil
+		return tabular.Interval(low, high), nil
 	}
 	a := r.Column(count)
 	if n, ok := operators.Integer(a, row); ok && n >= 0 {
-		return n, nil, nil
+		return tabular.Exact(n), nil
 	}
 	if !t.Intervals {
-		return 0, nil, errCount
+		return tabular.Figure{}, errCount
 	}
 	if a.IsNull(row) {
-		return 0, &interval{0, bounds.NoLimit}, nil
+		return tabular.Hidden(), nil
 	}
 	text := strings.TrimSpace(operators.Text(a, row))
 	if slices.Contains(t.Suppressed, text) {
 		if n, ok := below(text); ok {
-			return 0, &interval{0, n - 1}, nil
+			return tabular.Interval(0, n-1), nil
 		}
-		return 0, &interval{0, bounds.NoLimit}, nil
+		return tabular.Hidden(), nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 { // a column is text where some of its counts are
-		return n, nil, nil
+		return tabular.Exact(n), nil
 	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		return 0, nil, errCount
+		return tabular.Figure{}, errCount
 	}
-	return 0, nil, fmt.Errorf("%w but %q: if it was not published, say so (suppressed)", errCount, text)
+	return tabular.Figure{}, fmt.Errorf("%w but %q: if it was not published, say so (suppressed)", errCount, text)
 }
 
 // below reads <N.

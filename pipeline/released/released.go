@@ -15,6 +15,7 @@ import (
 
 	"microrisk/engine/bounds"
 	"microrisk/engine/perturb"
+	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -22,35 +23,43 @@ import (
 
 // releasedTables are what was read: the variables in the order they were met, and rows of each margin.
 type Tables struct {
-	Names      []string
-	Categories [][]string
-	seen       []map[string]bool // the categories, to find them
-	Margins    []*releasedMargin
-	Stated     bool // how counts were perturbed, even if they were not
+	tabular.Table
+	seen   []map[tabular.Category]bool // the categories of each variable, to find them
+	Stated bool                        // how counts were perturbed, even if they were not
 
 	Intervals  bool     // counts may be known within bounds, or not at all
 	Suppressed []string // texts of counts that were not published, besides null
 	Merged     []MergedCategory
-	Totals     []string // texts of a margin in a variable's column; nil: operators.TotalCode, and what looks like another is asked about
+	Totals     []string // texts of a margin in a variable's column; nil: tabular.TotalCode, and what looks like another is asked about
 	Warnings   []string
-}
-
-// A releasedMargin is a table over some variables.
-type releasedMargin struct {
-	File      string
-	Variables []int // ascending
-	rows      map[string]int64
-	within    map[string]interval // cells known within bounds, in place of a count; nil for none
-	Kernel    perturb.Kernel
 }
 
 // variable is the position of a variable.
 func (t *Tables) variable(name string) int {
-	if v := slices.Index(t.Names, name); v >= 0 {
+	if v := t.Find(name); v >= 0 {
 		return v
 	}
-	t.Names, t.Categories, t.seen = append(t.Names, name), append(t.Categories, nil), append(t.seen, map[string]bool{})
-	return len(t.Names) - 1
+	v := tabular.Variable{Name: name}
+	for _, m := range t.Merged {
+		if m.Variable == name {
+			v.Merged = append(v.Merged, tabular.Group{Label: m.Name, Members: m.Members})
+		}
+	}
+	t.Variables, t.seen = append(t.Variables, v), append(t.seen, map[tabular.Category]bool{})
+	return len(t.Variables) - 1
+}
+
+// Find is the position of a variable, -1 for one that no table has.
+func (t *Tables) Find(name string) int {
+	return slices.IndexFunc(t.Variables, func(v tabular.Variable) bool { return v.Name == name })
+}
+
+// see takes a category of a variable.
+func (t *Tables) see(v int, c tabular.Category) {
+	if !t.seen[v][c] {
+		t.seen[v][c] = true
+		t.Variables[v].Categories = append(t.Variables[v].Categories, c)
+	}
 }
 
 // Read reads a file.
@@ -102,75 +111,52 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 		}
 		columns, of = append(columns, i), append(of, t.variable(f.Name))
 	}
-	chain, err := operators.NewChain(source.Schema())
-	if err != nil {
-		return err
-	}
-	byMargin := map[string]*releasedMargin{}
-	_, err = chain.Run(ctx, source, &operators.Emit{To: func(_ int, r arrow.Record) error {
-		for row := range int(r.NumRows()) {
-			if err := t.add(path, kernel, r, row, columns, of, count, limits, byMargin); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}, operators.Options{Workers: 1})
+	byMargin := map[string]*tabular.Margin{}
+	err = operators.EachCell(ctx, source, columns, t.isTotal, func(cell []tabular.Category, r arrow.Record, row int) error {
+		known, err := t.countOf(r, row, count, limits)
+		return t.add(path, kernel, cell, of, known, err, byMargin)
+	})
 	if err == nil && len(byMargin) == 0 {
 		return session.Wrong(fmt.Errorf("%s has no rows", path))
 	}
 	return err
 }
 
-// add takes a row.
-func (t *Tables) add(path string, kernel perturb.Kernel, r arrow.Record, row int, columns, of []int, count int, limits [2]int, byMargin map[string]*releasedMargin) error {
-	texts := map[int]string{}
+// add takes a row: the categories of some variables, and what was published of their cell, or what is wrong with it.
+func (t *Tables) add(path string, kernel perturb.Kernel, row []tabular.Category, of []int, figure tabular.Figure, unknown error, byMargin map[string]*tabular.Margin) error {
 	var variables []int
-	for k, c := range columns {
-		text := MissingCategory
-		if a := r.Column(c); !a.IsNull(row) {
-			text = operators.Text(a, row)
-		}
-		if t.isTotal(text) {
+	categories := map[int]tabular.Category{}
+	for k, c := range row {
+		switch {
+		case c.Kind == tabular.KindTotal:
 			continue
+		case t.Totals == nil && t.Intervals && c.Kind == tabular.Value && looksLikeTotal(c.Label):
+			return session.Wrong(fmt.Errorf("%s has %s = %q: is that a margin? Name what stands for one (total), be it %s", path, t.Variables[of[k]].Name, c.Label, tabular.TotalCode))
 		}
-		if t.Totals == nil && t.Intervals && looksLikeTotal(text) {
-			return session.Wrong(fmt.Errorf("%s has %s = %q: is that a margin? Name what stands for one (total), be it %s", path, t.Names[of[k]], text, operators.TotalCode))
-		}
-		texts[of[k]] = text
+		c.Label = strings.Clone(c.Label)
+		categories[of[k]] = c
 		variables = append(variables, of[k])
 	}
 	slices.Sort(variables)
-	var key []string
+	var cell []tabular.Category
 	for _, v := range variables {
-		key = append(key, texts[v])
-		for _, text := range t.members(v, texts[v]) {
-			if !t.seen[v][text] {
-				t.seen[v][text] = true
-				t.Categories[v] = append(t.Categories[v], text)
-			}
+		cell = append(cell, categories[v])
+		for _, c := range t.Variables[v].Members(categories[v]) {
+			t.see(v, c)
 		}
 	}
-	n, known, err := t.countOf(r, row, count, limits)
-	if err != nil {
-		return session.Wrong(fmt.Errorf("%s: the count of %s %w", path, t.place(variables, key), err))
+	if unknown != nil {
+		return session.Wrong(fmt.Errorf("%s: the count of %s %w", path, t.place(variables, cell), unknown))
 	}
 	id := fmt.Sprint(variables)
 	m := byMargin[id]
 	if m == nil {
-		m = &releasedMargin{File: path, Kernel: kernel, Variables: variables, rows: map[string]int64{}}
+		m = &tabular.Margin{Name: path, Kernel: kernel, Variables: variables, Figures: tabular.NewFigures(len(variables))}
 		byMargin[id] = m
 		t.Margins = append(t.Margins, m)
 	}
-	name := strings.Join(key, "\x00")
-	if _, twice := m.rows[name]; twice {
-		return session.Wrong(fmt.Errorf("%s has %s twice", path, t.place(variables, key)))
-	}
-	m.rows[name] = n
-	if known != nil {
-		if m.within == nil {
-			m.within = map[string]interval{}
-		}
-		m.within[name] = *known
+	if !m.Add(cell, figure) {
+		return session.Wrong(fmt.Errorf("%s has %s twice", path, t.place(variables, cell)))
 	}
 	return nil
 }
@@ -179,8 +165,8 @@ func (t *Tables) add(path string, kernel perturb.Kernel, r arrow.Record, row int
 func (t *Tables) WholeFiles() error {
 	for i, m := range t.Margins {
 		for _, other := range t.Margins[:i] {
-			if other.File == m.File {
-				return session.Wrong(fmt.Errorf("%s has margins (%s) beside its cells: of a table counted from a sample give the cells alone", m.File, operators.TotalCode))
+			if other.Name == m.Name {
+				return session.Wrong(fmt.Errorf("%s has margins (%s) beside its cells: of a table counted from a sample give the cells alone", m.Name, tabular.TotalCode))
 			}
 		}
 	}
@@ -188,10 +174,10 @@ func (t *Tables) WholeFiles() error {
 }
 
 // place names a cell in messages.
-func (t *Tables) place(variables []int, texts []string) string {
+func (t *Tables) place(variables []int, cell []tabular.Category) string {
 	words := make([]string, len(variables))
 	for k, v := range variables {
-		words[k] = t.Names[v] + " = " + cmp.Or(strings.ReplaceAll(texts[k], MissingCategory, "missing"), `""`)
+		words[k] = t.Variables[v].Name + " = " + cmp.Or(cell[k].String(), `""`)
 	}
 	if len(words) == 0 {
 		return "the total"
@@ -204,64 +190,59 @@ const mostBounded = 1 << 20
 
 // Release is what was read as the engine wants it.
 func (t *Tables) Release() (*bounds.Release, error) {
-	r := &bounds.Release{Names: t.Names}
-	cells := 1
-	for v, list := range t.Categories {
-		if len(list) == 0 {
-			return nil, session.Wrong(fmt.Errorf("no table has a category of %s besides %s", t.Names[v], operators.TotalCode))
+	r := &bounds.Release{}
+	for v := range t.Variables {
+		variable := &t.Variables[v]
+		if len(variable.Categories) == 0 {
+			return nil, session.Wrong(fmt.Errorf("no table has a category of %s besides %s", variable.Name, tabular.TotalCode))
 		}
-		sortCategories(list)
-		r.Levels = append(r.Levels, len(list))
-		if cells *= len(list); cells > mostBounded {
+		sortCategories(variable.Categories)
+		r.Names, r.Levels = append(r.Names, variable.Name), append(r.Levels, len(variable.Categories))
+		if !tabular.Shape(r.Levels).Within(mostBounded) {
 			return nil, session.Wrong(fmt.Errorf("the tables have more than %d combinations of categories; take fewer variables", mostBounded))
 		}
 	}
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
 	for _, m := range t.Margins {
-		out := bounds.Margin{Name: m.File, Variables: m.Variables}
-		if len(m.Variables) == 0 {
-			out.Name += " [" + operators.TotalCode + "]"
-		}
-		size := 1
-		var published [][]string // categories of each variable, merged ones by their names
-		for k, v := range m.Variables {
-			out.Name += " [" + t.Names[v] + "]"
-			list, groups, err := t.groups(m, k)
-			if err != nil {
-				return nil, err
-			}
-			if groups != nil && out.Groups == nil {
-				out.Groups = make([][][]int, len(m.Variables))
-			}
-			if groups != nil {
-				out.Groups[k] = groups
-			}
-			published = append(published, list)
-			size *= len(list)
-		}
-		out.Low, out.High = make([]int64, size), make([]int64, size)
-		key := make([]string, len(m.Variables))
-		for cell := range size {
-			rest := cell
-			for j := len(m.Variables) - 1; j >= 0; j-- {
-				list := published[j]
-				key[j] = list[rest%len(list)]
-				rest /= len(list)
-			}
-			name := strings.Join(key, "\x00")
-			if known, ok := m.within[name]; ok {
-				out.Low[cell], out.High[cell] = known.low, known.high
-				continue
-			}
-			j := m.rows[name] // an absent row means empty
-			low, high, ok := m.Kernel.Bounds(j)
-			if !ok {
-				return nil, session.Wrong(fmt.Errorf("%s: %s never publishes a count of %d, as of %s", m.File, m.Kernel.Name(), j, t.place(m.Variables, key)))
-			}
-			out.Low[cell], out.High[cell] = low, high
+		out, err := t.margin(m)
+		if err != nil {
+			return nil, session.Wrong(err)
 		}
 		r.Margins = append(r.Margins, out)
 	}
 	return r, nil
+}
+
+// margin is one of them.
+func (t *Tables) margin(m *tabular.Margin) (bounds.Margin, error) {
+	out := bounds.Margin{Name: m.Name, Variables: m.Variables}
+	if len(m.Variables) == 0 {
+		out.Name += " [" + tabular.TotalCode + "]"
+	}
+	var published [][]tabular.Category
+	for k, v := range m.Variables {
+		out.Name += " [" + t.Variables[v].Name + "]"
+		list, groups, err := t.Published(m, k)
+		if err != nil {
+			return out, err
+		}
+		if groups != nil && out.Groups == nil {
+			out.Groups = make([][][]int, len(m.Variables))
+		}
+		if groups != nil {
+			out.Groups[k] = groups
+		}
+		published = append(published, list)
+	}
+	var err error
+	out.Low, out.High, err = m.Bounds(published)
+	var never *tabular.NeverError
+	if errors.As(err, &never) {
+		return out, fmt.Errorf("%s: %s never publishes a count of %d, as of %s", m.Name, m.Kernel.Name(), never.Count, t.place(m.Variables, never.Cell))
+	}
+	return out, err
 }
 
 // InCodes names the cell that an error is about by its categories, where the engine has their numbers.
@@ -272,16 +253,16 @@ func (t *Tables) InCodes(r *bounds.Release, err error) error {
 	}
 	var numbers, codes []string
 	for k, v := range bad.Variables {
-		list := t.Categories[v]
+		list := t.Variables[v].Categories
 		if bad.Margin < len(t.Margins) {
 			if at := slices.Index(t.Margins[bad.Margin].Variables, v); at >= 0 && r.Margins[bad.Margin].Groups != nil {
-				if merged, _, err := t.groups(t.Margins[bad.Margin], at); err == nil {
+				if merged, _, err := t.Published(t.Margins[bad.Margin], at); err == nil {
 					list = merged
 				}
 			}
 		}
-		numbers = append(numbers, fmt.Sprintf("%s = %d", t.Names[v], bad.Cell[k]))
-		codes = append(codes, fmt.Sprintf("%s = %s", t.Names[v], strings.ReplaceAll(list[bad.Cell[k]], MissingCategory, "missing")))
+		numbers = append(numbers, fmt.Sprintf("%s = %d", t.Variables[v].Name, bad.Cell[k]))
+		codes = append(codes, fmt.Sprintf("%s = %s", t.Variables[v].Name, list[bad.Cell[k]]))
 	}
 	text := strings.Replace(err.Error(), strings.Join(numbers, ", "), strings.Join(codes, ", "), 1)
 	if t.absent(r) {
@@ -291,48 +272,28 @@ func (t *Tables) InCodes(r *bounds.Release, err error) error {
 }
 
 // sortCategories sorts whole numbers by value, before texts by their bytes.
-func sortCategories(list []string) {
-	slices.SortFunc(list, func(a, b string) int {
-		x, errX := strconv.ParseInt(a, 10, 64)
-		y, errY := strconv.ParseInt(b, 10, 64)
+func sortCategories(list []tabular.Category) {
+	slices.SortFunc(list, func(a, b tabular.Category) int {
+		x, errX := strconv.ParseInt(a.Label, 10, 64)
+		y, errY := strconv.ParseInt(b.Label, 10, 64)
 		switch {
 		case errX == nil && errY == nil:
-			return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+			return cmp.Or(cmp.Compare(x, y), a.Compare(b))
 		case errX == nil:
 			return -1
 		case errY == nil:
 			return 1
 		}
-		return strings.Compare(a, b)
+		return a.Compare(b)
 	})
 }
 
 // absent tells whether a margin has cells without a row.
 func (t *Tables) absent(r *bounds.Release) bool {
 	for i, m := range t.Margins {
-		if len(m.rows) < len(r.Margins[i].Low) {
+		if m.Len() < len(r.Margins[i].Low) {
 			return true
 		}
 	}
 	return false
-}
-
-// InFull tells whether a margin lists all combinations of its categories, cells of 0 among them.
-func (m *releasedMargin) InFull() bool {
-	categories := make([]map[string]bool, len(m.Variables))
-	for i := range categories {
-		categories[i] = map[string]bool{}
-	}
-	zeros := false
-	for name, n := range m.rows {
-		zeros = zeros || n == 0
-		for i, text := range strings.Split(name, "\x00") {
-			categories[i][text] = true
-		}
-	}
-	cells := 1.0
-	for _, list := range categories {
-		cells *= float64(len(list))
-	}
-	return zeros && cells == float64(len(m.rows))
 }

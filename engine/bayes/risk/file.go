@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"microrisk/engine/bayes"
+	"microrisk/engine/tabular"
 )
 
 // How PU over the empty cells was made.
@@ -202,11 +203,12 @@ func (p *plan) sumEmpty(ctx context.Context, d *bayes.Data, o *Options) (float64
 	type state struct {
 		*block
 		columns [][]uint32
+		codes   []uint32 // of one cell
 		exact   *exact
 	}
 	err := parallel(ctx, o, parts, func(i int) int64 { return int64(min(cells-i*blockSize, blockSize)) },
 		func() state {
-			s := state{block: newBlock(p)}
+			s := state{block: newBlock(p), codes: make([]uint32, len(l.Levels))}
 			for range l.Levels {
 				s.columns = append(s.columns, make([]uint32, blockSize))
 			}
@@ -219,10 +221,8 @@ func (p *plan) sumEmpty(ctx context.Context, d *bayes.Data, o *Options) (float64
 			lo := number * blockSize
 			n := min(cells-lo, blockSize)
 			for j := range n {
-				rest := lo + j
-				for v := len(l.Levels) - 1; v >= 0; v-- {
-					s.columns[v][j] = uint32(rest % l.Levels[v])
-					rest /= l.Levels[v]
+				for v, c := range tabular.Codes(l.Levels, lo+j, s.codes) {
+					s.columns[v][j] = c
 				}
 			}
 			s.load(s.columns, 0, n)
