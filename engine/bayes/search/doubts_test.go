@@ -35,6 +35,9 @@ func rochdale(t testing.TB) *bayes.Data {
 
 // What chains get wrong is doubted, and what they get right by default is not.
 func TestWrongChainsAreDoubted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many graphs")
+	}
 	s := scoresOf(t, rochdale(t), 1)
 	exact := find(t, s, Options{Method: Exact, Draws: 100_000})
 	for name, c := range map[string]struct {

@@ -34,6 +34,9 @@ func TestScoresOfModels(t *testing.T) {
 }
 
 func TestCzechByLikelihood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many graphs")
+	}
 	for alpha, precision := range map[string]float64{"1": 1, "64": 64} {
 		want, best := czechEdges(t, alpha), czechModels(t, alpha)
 		for _, o := range []Options{
@@ -94,6 +97,9 @@ func TestCzechByVisits(t *testing.T) {
 
 // With equal scores all graphs are equally probable: a move that breaks detailed balance shows in the visits.
 func TestMovesKeepTheUniformLaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many graphs")
+	}
 	for _, k := range []int{4, 5} {
 		s := mustScores(&bayes.Data{Levels: ones(k), Codes: make([][]uint32, k)})
 		all := decomposable(k)
@@ -122,6 +128,9 @@ func TestMovesKeepTheUniformLaw(t *testing.T) {
 }
 
 func TestCliqueMovesMatchTheExactPosterior(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many graphs")
+	}
 	s := scoresOf(t, dependent(4, 60, 3, 0.5, 1), 1)
 	for _, penalty := range []float64{0, 0.7} {
 		want, edges := posterior(s, penalty)
