@@ -18,3 +18,12 @@ type Measured interface {
 	Sampled() (fraction, population *float64) // as it was used; nil: not at all
 	Short(entries int) Measured               // with its long lists cut to their first entries
 }
+
+// An Estimating part of the summary has estimates of what the population's counts would tell.
+type Estimating interface{ Estimates() []Estimate }
+
+// An Estimate is one of a measure of the file: pu, pu_su, cm_um, cm_su or expected_reidentifications.
+type Estimate struct {
+	Measure string
+	Value   *float64 // nil where there is none
+}

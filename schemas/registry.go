@@ -86,6 +86,9 @@ type Scope interface {
 	Take(name string)            // a column is not seen by what follows
 }
 
+// A Choosing operator may list the columns of the output.
+type Choosing interface{ ChoosesColumns() bool }
+
 // A Cautious config warns of what is often not meant; measured has the operators so far by the variables that they looked at.
 type Cautious interface {
 	Warnings(measured map[string][]string) []string

@@ -52,3 +52,8 @@ func (i *Summary) Figures() map[string]float64 {
 
 // Short is a Measured's.
 func (i *Summary) Short(int) schemas.Measured { return i }
+
+// Estimates is an Estimating part's.
+func (i *Summary) Estimates() []schemas.Estimate {
+	return []schemas.Estimate{{Measure: schemas.LimitReidentifications, Value: &i.Reidentified}}
+}

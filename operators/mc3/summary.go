@@ -207,3 +207,9 @@ func (m *Summary) Public() any {
 	bare.ModelFrom = filepath.Base(m.ModelFrom)
 	return &bare
 }
+
+// Estimates is an Estimating part's.
+func (m *Summary) Estimates() []schemas.Estimate {
+	return []schemas.Estimate{{Measure: "pu", Value: m.PU}, {Measure: "pu_su", Value: m.PUSU}, {Measure: "cm_um", Value: m.CMUM},
+		{Measure: "cm_su", Value: m.CMSU}, {Measure: schemas.LimitReidentifications, Value: m.Reidentified}}
+}

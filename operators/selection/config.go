@@ -40,6 +40,9 @@ func (c *Condition) fields() schemas.Table {
 	}}
 }
 
+// ChoosesColumns is a Choosing operator's.
+func (s *Config) ChoosesColumns() bool { return s.Columns != nil }
+
 // Names is a Naming operator's.
 func (s *Config) Names(path string, scope schemas.Scope) {
 	for i, name := range s.Columns {

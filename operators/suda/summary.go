@@ -73,3 +73,8 @@ func (s *Summary) Short(entries int) schemas.Measured {
 	short.Categories = s.Categories[:min(len(s.Categories), entries)]
 	return &short
 }
+
+// Estimates is an Estimating part's.
+func (s *Summary) Estimates() []schemas.Estimate {
+	return []schemas.Estimate{{Measure: "cm_um", Value: s.DIS}}
+}

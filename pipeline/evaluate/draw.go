@@ -13,8 +13,6 @@ import (
 	"microrisk/engine/evaluate"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
-	"microrisk/operators/individual"
-	"microrisk/operators/mc3"
 	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -93,37 +91,24 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 
 // sampleOperators are the judged operators, as for a sample of a population with this many people under the policies of each.
 func sampleOperators(s *Spec, people func(policies []uniques.Policy) int64) []operators.Operator {
-	spec := *s.Spec
-	spec.Operators = nil
-	var sampling []*schemas.Sampling
-	for _, op := range s.Spec.Operators {
+	spec := s.Spec.WithLevels()
+	var list []operators.Operator
+	for _, op := range spec.Operators {
 		m := op.Measure()
 		if m == nil {
 			continue
 		}
-		key := *s.Spec.Key
+		key := *spec.Key
 		if own := m.OwnKey(); own != nil {
 			key = *own
 		}
 		if word := m.MissingPolicy(); word != "" {
 			key = schemas.Key{Variables: make([]schemas.KeyVariable, len(key.Variables)), Missing: word}
 		}
-		spec.Operators = append(spec.Operators, op)
-		sampling = append(sampling, &schemas.Sampling{PopulationSize: people(session.PoliciesOf(key))})
-	}
-	list := session.OperatorsOf(&spec, &session.Companions{})
-	for i, op := range list {
-		switch op := op.(type) {
-		case suda.Operator:
-			op.Sampling = sampling[i]
-			list[i] = op
-		case mc3.Operator:
-			op.Sampling = sampling[i]
-			list[i] = op
-		case individual.Operator:
-			op.Sampling = sampling[i]
-			list[i] = op
-		}
+		one := *spec
+		one.Operators = []schemas.Operator{op}
+		one.Sampling = &schemas.Sampling{PopulationSize: people(session.PoliciesOf(key))}
+		list = append(list, session.OperatorsOf(&one, &session.Companions{})...)
 	}
 	return list
 }

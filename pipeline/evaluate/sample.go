@@ -12,11 +12,10 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
-	"microrisk/operators/individual"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
-	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
+	"microrisk/schemas"
 )
 
 // A judged sample has the scores of its sample uniques, and the truth of each.
@@ -208,22 +207,14 @@ type Estimate struct {
 func estimatesOf(r *operators.Report) []Estimate {
 	var list []Estimate
 	for _, o := range r.Operators {
-		add := func(measure string, value *float64) {
-			if value != nil {
-				list = append(list, Estimate{Operator: o.Name, Measure: measure, Value: *value})
-			}
+		x, ok := o.Summary.(schemas.Estimating)
+		if !ok {
+			continue
 		}
-		switch x := o.Summary.(type) {
-		case *suda.Summary:
-			add("cm_um", x.DIS)
-		case *mc3.Summary:
-			add("pu", x.PU)
-			add("pu_su", x.PUSU)
-			add("cm_um", x.CMUM)
-			add("cm_su", x.CMSU)
-			add("expected_reidentifications", x.Reidentified)
-		case *individual.Summary:
-			add("expected_reidentifications", &x.Reidentified)
+		for _, e := range x.Estimates() {
+			if e.Value != nil {
+				list = append(list, Estimate{Operator: o.Name, Measure: e.Measure, Value: *e.Value})
+			}
 		}
 	}
 	return list

@@ -11,7 +11,6 @@ import (
 	"microrisk/operators/csvfile"
 	"microrisk/operators/files"
 	"microrisk/operators/parquetfile"
-	"microrisk/operators/selection"
 	"microrisk/schemas"
 )
 
@@ -114,8 +113,8 @@ func filesTo(src operators.Source, out *outputs, to []files.Output, s *schemas.S
 // would pass through unread.
 func choosesColumns(s *schemas.Spec) bool {
 	return slices.ContainsFunc(s.Operators, func(o schemas.Operator) bool {
-		c, ok := o.Config.(*selection.Config)
-		return ok && c.Columns != nil
+		c, ok := o.Config.(schemas.Choosing)
+		return ok && c.ChoosesColumns()
 	})
 }
 
