@@ -102,6 +102,14 @@ func (m matrixForm) Schema(*Field) Ordered {
 
 func (m matrixForm) Check(*Checker, string, *Field) {}
 
+// Check tells all that is wrong with a scheme that stands in no spec; the error is a *SpecError.
+func (p *Perturbation) Check() error {
+	c := &Checker{skip: func(string) bool { return false }}
+	c.Table("", p.Fields())
+	c.Perturbation("", p)
+	return AsError("", c.problems)
+}
+
 // Perturbation judges a scheme as a whole; its field table is judged apart.
 func (c *Checker) Perturbation(path string, p *Perturbation) {
 	rounds := p.Scheme == "conventional" || p.Scheme == "random" || p.Scheme == "small"

@@ -16,7 +16,6 @@ import (
 	"microrisk/engine/bounds"
 	"microrisk/engine/perturb"
 	"microrisk/operators"
-	"microrisk/operators/tabulate"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -150,10 +149,14 @@ func (s *Spec) paths() []string {
 
 // check finds what is wrong before anything is read.
 func (s *Spec) check(read []session.Reading) error {
-	spec := &schemas.Spec{Source: schemas.Source{Path: s.paths()}, Operators: []schemas.Operator{{Config: &tabulate.Config{
-		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: s.Out}}}}
-	if err := spec.Validate(); err != nil {
+	if err := s.Scheme.Check(); err != nil {
 		return err
+	}
+	switch {
+	case len(s.paths()) == 0:
+		return session.Wrong(errors.New("no table is named"))
+	case s.Out == "":
+		return session.Wrong(errors.New("it is not said where the bounds go (out)"))
 	}
 	if len(s.Tables) == 0 && s.Scheme.Scheme != "" && s.Scheme.Scheme != "none" {
 		return session.Wrong(errors.New("a scheme says how counts were perturbed, and all tables are said to be exact"))

@@ -8,7 +8,6 @@ import (
 
 	"microrisk/engine/linkage"
 	"microrisk/operators/recode"
-	"microrisk/operators/tabulate"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -111,9 +110,7 @@ func (s *Spec) check(read []session.Reading) error {
 	case s.MostPairs < 0:
 		return session.Wrong(fmt.Errorf("at most %d pairs cannot be written", s.MostPairs))
 	}
-	perturbed := &schemas.Spec{Source: schemas.Source{Path: s.A}, Operators: []schemas.Operator{{Config: &tabulate.Config{
-		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &s.Scheme, Path: "any.csv"}}}}
-	if err := perturbed.Validate(); err != nil {
+	if err := s.Scheme.Check(); err != nil {
 		return err
 	}
 	for i, v := range s.Levels {

@@ -5,7 +5,6 @@ import (
 
 	"microrisk/engine/perturb"
 	"microrisk/operators"
-	"microrisk/operators/tabulate"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -18,9 +17,7 @@ type PerturbedTable struct {
 
 // Kernel of the table. What is wrong with the scheme is an error for which IsSpec is true.
 func (p *PerturbedTable) Kernel() (perturb.Kernel, error) {
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Path}}, Operators: []schemas.Operator{{Config: &tabulate.Config{
-		Cells: []schemas.KeyVariable{{Name: "any"}}, Perturb: &p.Scheme, Path: "any.csv"}}}}
-	if err := spec.Validate(); err != nil {
+	if err := p.Scheme.Check(); err != nil {
 		return nil, session.Wrong(fmt.Errorf("%s: %w", p.Path, err))
 	}
 	k, err := operators.Kernel(&p.Scheme)
