@@ -126,7 +126,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		return nil, err
 	}
 	r := &run{
-		chain: c, o: o, parts: parts, store: contingency.NewStore(o.TempDir), fitted: make([]Fitted, len(c.steps)),
+		chain: c, o: o, parts: parts, store: contingency.NewStore(ctx, o.TempDir), fitted: make([]Fitted, len(c.steps)),
 		asked: make([]bool, len(c.steps)), chosen: make([]atomic.Int64, len(c.steps)),
 		tables: map[string]*contingency.Table{}, domains: map[string]*domain{}, finals: map[string][][]uint32{},
 	}

@@ -205,11 +205,11 @@ func (r *Release) analyse(ctx context.Context, o ReleaseOptions) (*analysis, err
 	if r.Impossible != nil && len(r.Impossible) != len(r.Counts) {
 		return nil, fmt.Errorf("the table has %d counts and %d marks of impossible cells", len(r.Counts), len(r.Impossible))
 	}
-	published, err := r.withImpossible()
+	published, err := r.withImpossible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := bounds.NewProber(published, r.Counts, o.Steps)
+	p, err := bounds.NewProber(ctx, published, r.Counts, o.Steps)
 	if err != nil {
 		return nil, err
 	}
@@ -231,12 +231,12 @@ func (r *Release) analyse(ctx context.Context, o ReleaseOptions) (*analysis, err
 }
 
 // withImpossible adds what everybody knows about impossible cells.
-func (r *Release) withImpossible() (*bounds.Release, error) {
+func (r *Release) withImpossible(ctx context.Context) (*bounds.Release, error) {
 	if r.Impossible == nil {
 		return &r.Published, nil
 	}
 	p := r.Published
-	if err := p.Check(); err != nil {
+	if err := p.Check(ctx); err != nil {
 		return nil, err
 	}
 	if p.Cells() != len(r.Counts) {

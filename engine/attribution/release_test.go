@@ -210,7 +210,7 @@ func drawRelease(t *rapid.T) *Release {
 
 // releaseByBrute has SAP for each n by listing all tables and all known people; ok is false if there are too many tables.
 func releaseByBrute(t require.TestingT, r *Release) (sap []*big.Rat, cells [][]*big.Rat, ok bool) {
-	published, err := r.withImpossible()
+	published, err := r.withImpossible(context.Background())
 	require.NoError(t, err)
 	var tables [][]int64
 	_, all, err := bounds.Enumerate(context.Background(), published, 3000, func(x []int64) bool {

@@ -120,7 +120,7 @@ func TestCases(t *testing.T) {
 			sharp, err := Sharp(ctx, r, Options{})
 			require.NoError(t, err)
 			require.True(t, sharp.Sharp)
-			low, high, ok := Frechet(r)
+			low, high, ok := Frechet(context.Background(), r)
 			for i, c := range want.Cells {
 				require.Equal(t, [2]int64{c.ShuttleLow, c.ShuttleHigh}, [2]int64{basic.Low[i], basic.High[i]})
 				require.Equal(t, [2]int64{c.SharpLow, c.SharpHigh}, [2]int64{tight.Low[i], tight.High[i]})

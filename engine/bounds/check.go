@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -9,8 +10,8 @@ import (
 
 // Check finds what is wrong with a release before any bound is computed: variables that are not there or are named twice, wrong
 // lengths, negative counts, bounds that cross, counts that are too large, categories in two groups, and margins whose sums over
-// what they have in common disagree. The last is an *InfeasibleError.
-func (r *Release) Check() error {
+// what they have in common disagree. The last is an *InfeasibleError. A context that ends is an error too.
+func (r *Release) Check(ctx context.Context) error {
 	if r.Names != nil && len(r.Names) != len(r.Levels) {
 		return fmt.Errorf("there are %d names for %d variables", len(r.Names), len(r.Levels))
 	}
@@ -32,7 +33,7 @@ func (r *Release) Check() error {
 			return fmt.Errorf("margin %s: %w", r.title(i), err)
 		}
 	}
-	return r.agree()
+	return r.agree(ctx)
 }
 
 func (r *Release) checkMargin(index int) error {
@@ -116,7 +117,7 @@ func (r *Release) checkCounts(index int) error {
 }
 
 // agree compares the sums of any two margins over the finest cells that both can be added up to.
-func (r *Release) agree() error {
+func (r *Release) agree(ctx context.Context) error {
 	for i := range r.Margins {
 		if !r.covers(&r.Margins[i]) {
 			continue
@@ -125,7 +126,7 @@ func (r *Release) agree() error {
 			if !r.covers(&r.Margins[j]) {
 				continue
 			}
-			if err := r.agreeing(i, j); err != nil {
+			if err := r.agreeing(ctx, i, j); err != nil {
 				return err
 			}
 		}
@@ -149,10 +150,16 @@ func (r *Release) covers(m *Margin) bool {
 	return true
 }
 
-func (r *Release) agreeing(i, j int) error {
+func (r *Release) agreeing(ctx context.Context, i, j int) error {
 	common := r.joined(i, j)
-	lowI, highI, first := r.added(i, common)
-	lowJ, highJ, _ := r.added(j, common)
+	lowI, highI, first, err := r.added(ctx, i, common)
+	if err != nil {
+		return err
+	}
+	lowJ, highJ, _, err := r.added(ctx, j, common)
+	if err != nil {
+		return err
+	}
 	for at, low := range lowI {
 		l, h := max(low, lowJ[at]), min(highI[at], highJ[at])
 		if l <= h {
@@ -218,7 +225,7 @@ func (r *Release) joined(i, j int) [][]int {
 }
 
 // added sums a margin over common cells, named by a number of mixed radix; first has a cell of the margin in each.
-func (r *Release) added(index int, common [][]int) (low, high []int64, first []int) {
+func (r *Release) added(ctx context.Context, index int, common [][]int) (low, high []int64, first []int, err error) {
 	m := &r.Margins[index]
 	shape := r.shape(m)
 	var sum tabular.Shape
@@ -230,6 +237,9 @@ func (r *Release) added(index int, common [][]int) (low, high []int64, first []i
 	size := sum.Cells()
 	low, high, first = make([]int64, size), make([]int64, size), make([]int, size)
 	for cell := range m.Low {
+		if cell%(1<<14) == 0 && ctx.Err() != nil {
+			return nil, nil, nil, ctx.Err()
+		}
 		at := coordinates(cell, shape)
 		where := make(map[int]int, len(at))
 		for k, v := range m.Variables {
@@ -249,5 +259,5 @@ func (r *Release) added(index int, common [][]int) (low, high []int64, first []i
 		high[key] = min(infinite, high[key]+m.upper(cell))
 		first[key] = cell
 	}
-	return low, high, first
+	return low, high, first, nil
 }

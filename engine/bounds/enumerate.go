@@ -15,7 +15,7 @@ var ErrNoLimit = errors.New("some cells have no upper bound: there is no end of 
 //
 // Errors: a release that Check refuses; ErrNoLimit; *InfeasibleError if there is no table; a context that ends.
 func Enumerate(ctx context.Context, r *Release, most int64, yield func(table []int64) bool) (n int64, all bool, err error) {
-	sys, err := newSystem(r)
+	sys, err := newSystem(ctx, r)
 	if err != nil {
 		return 0, false, err
 	}

@@ -84,8 +84,8 @@ func TestRefusals(t *testing.T) {
 		"the first has at least 7, the second 3":                            {Levels: []int{2}, Margins: []Margin{Exact("A", []int{0}, []int64{1, 2}), {Name: "N", Low: []int64{7}, High: []int64{NoLimit}}}},
 		"of variable 0 = 0, which both have, the first has 3, the second 2": {Levels: []int{2, 2}, Margins: []Margin{Exact("A", []int{0}, []int64{2, 1}), Exact("AB", []int{1, 0}, []int64{2, 1, 1, 1})}},
 	} {
-		require.ErrorContains(t, r.Check(), want)
-		_, _, ok := Frechet(r)
+		require.ErrorContains(t, r.Check(context.Background()), want)
+		_, _, ok := Frechet(context.Background(), r)
 		require.False(t, ok)
 		for _, f := range []func(context.Context, *Release, Options) (*Bounds, error){Shuttle, Sharp, Of} {
 			_, err := f(context.Background(), r, Options{})
@@ -110,7 +110,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 	r := &Release{Levels: []int{2, 2, 2}, Names: []string{"A", "B", "C"}, Margins: []Margin{
 		Exact("AB", []int{0, 1}, ones), Exact("AC", []int{0, 2}, ones), Exact("BC", []int{1, 2}, []int64{0, 1, 1, 0}),
 	}}
-	require.NoError(t, r.Check())
+	require.NoError(t, r.Check(context.Background()))
 	for _, f := range []func(context.Context, *Release, Options) (*Bounds, error){Shuttle, Sharp, Of} {
 		_, err := f(ctx, r, Options{})
 		var none *InfeasibleError
@@ -124,7 +124,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 		{Name: "cells", Variables: []int{0, 1}, Low: []int64{0, 0, 0, 0}, High: []int64{1, 9, 9, 1}},
 		Exact("A", []int{0}, []int64{5, 1}), Exact("B", []int{1}, []int64{3, 3}),
 	}}
-	require.NoError(t, r.Check())
+	require.NoError(t, r.Check(context.Background()))
 	_, err := Sharp(ctx, r, Options{})
 	require.EqualError(t, err, "no table has these margins: margin A, A = 0: by the others it would be at least 5 and at most 4")
 }
@@ -253,7 +253,7 @@ func BenchmarkProber(b *testing.B) {
 	if _, _, err := Enumerate(context.Background(), r, 1, func(x []int64) bool { table = append(table, x...); return false }); err != nil {
 		b.Fatal(err)
 	}
-	p, err := NewProber(r, table, 0)
+	p, err := NewProber(context.Background(), r, table, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -261,4 +261,14 @@ func BenchmarkProber(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		p.Exceeds(context.Background(), i%len(table), least)
 	}
+}
+
+// Two margins are compared until the context ends.
+func TestCheckStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r := &Release{Levels: []int{2}, Margins: []Margin{Exact("a", []int{0}, []int64{1, 2}), Exact("b", []int{0}, []int64{1, 2})}}
+	require.ErrorIs(t, r.Check(ctx), context.Canceled)
+	_, _, ok := Frechet(ctx, r)
+	require.False(t, ok)
 }

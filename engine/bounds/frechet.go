@@ -1,19 +1,20 @@
 package bounds
 
 import (
+	"context"
 	"microrisk/engine/graph"
 
 	"microrisk/engine/tabular"
 )
 
 // Frechet computes bounds by closed formulas (Dobra & Fienberg 2000) where the margins, with categories as they are, are the cliques
-// of a decomposable graph of the variables that they have; ok is false for other releases, and for those that Check refuses. Of
+// of a decomposable graph of the variables that they have; ok is false for other releases, and for those that Check refuses, or where the context ends. Of
 // exact margins, those within others may be there too, and bounds are sharp; of margins known within bounds they are valid.
 //
 // The upper bound of a cell is the least upper bound among the margins' cells that contain it; the lower bound is the sum of their
 // lower bounds less the upper bounds of the separators, at least 0. Where variables are in no margin, lower bounds are 0.
-func Frechet(r *Release) (low, high []int64, ok bool) {
-	if r.Check() != nil {
+func Frechet(ctx context.Context, r *Release) (low, high []int64, ok bool) {
+	if r.Check(ctx) != nil {
 		return nil, nil, false
 	}
 	return frechet(r)

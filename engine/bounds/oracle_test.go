@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,7 +9,7 @@ import (
 
 // everyTable lists all tables of a release by plain counting: each cell up to the smallest upper bound of the rows it is in.
 func everyTable(t require.TestingT, r *Release) [][]int64 {
-	sys, err := newSystem(r)
+	sys, err := newSystem(context.Background(), r)
 	if err != nil {
 		var none *InfeasibleError
 		require.ErrorAs(t, err, &none)

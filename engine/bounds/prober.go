@@ -38,8 +38,8 @@ type Prober struct {
 
 // NewProber prepares questions about a table that has the released margins. Each question looks at no more than limit sums, 0 for 2^16,
 // or as many pivots; network flows always answer. Errors: a release that Check refuses, a table that does not have the margins.
-func NewProber(r *Release, table []int64, limit int64) (*Prober, error) {
-	sys, err := newSystem(r)
+func NewProber(ctx context.Context, r *Release, table []int64, limit int64) (*Prober, error) {
+	sys, err := newSystem(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func TestMethodsAgainstEnumeration(t *testing.T) {
 			return
 		}
 		low, high := extremes(tables)
-		sys, err := newSystem(r)
+		sys, err := newSystem(context.Background(), r)
 		require.NoError(t, err)
 		basic, err := Shuttle(ctx, r, Options{})
 		require.NoError(t, err)
@@ -147,7 +147,7 @@ func TestMethodsAgainstEnumeration(t *testing.T) {
 			require.Equal(t, low, b.Low, name)
 			require.Equal(t, high, b.High, name)
 		}
-		if l, h, ok := Frechet(r); ok {
+		if l, h, ok := Frechet(context.Background(), r); ok {
 			for c := range low {
 				require.LessOrEqual(t, l[c], low[c])
 				require.GreaterOrEqual(t, h[c], high[c])
@@ -200,7 +200,7 @@ func TestFrechetIsSharp(t *testing.T) {
 		for _, s := range sets {
 			r.Margins = append(r.Margins, drawMargin(t, r, table, s, false, 0))
 		}
-		low, high, ok := Frechet(r)
+		low, high, ok := Frechet(context.Background(), r)
 		require.True(t, ok)
 		sharp, err := Sharp(ctx, r, Options{})
 		require.NoError(t, err)
@@ -227,7 +227,7 @@ func TestReducibleReleases(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, MethodIrreducible, b.Method)
 		require.True(t, b.Sharp)
-		sys, err := newSystem(r)
+		sys, err := newSystem(context.Background(), r)
 		require.NoError(t, err)
 		s := only(t, sys, true)
 		require.True(t, s.Sharp)
@@ -241,7 +241,7 @@ func TestStoppedEarly(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		r, table := drawRelease(t)
-		sys, err := newSystem(r)
+		sys, err := newSystem(context.Background(), r)
 		if err != nil || !sys.admits(table) {
 			return
 		}
@@ -282,7 +282,7 @@ func TestNoLimit(t *testing.T) {
 			}
 		}
 	}
-	sys, err := newSystem(r)
+	sys, err := newSystem(context.Background(), r)
 	require.NoError(t, err)
 	for _, b := range []*Bounds{only(t, sys, false), only(t, sys, true)} {
 		require.True(t, b.Sharp)

@@ -1,5 +1,7 @@
 package bounds
 
+import "context"
+
 // A row is one published cell: the base cells that it adds up, and its bounds.
 type row struct {
 	margin, cell int
@@ -15,12 +17,15 @@ type system struct {
 }
 
 // newSystem checks a release and lists its rows, margin by margin.
-func newSystem(r *Release) (*system, error) {
-	if err := r.Check(); err != nil {
+func newSystem(ctx context.Context, r *Release) (*system, error) {
+	if err := r.Check(ctx); err != nil {
 		return nil, err
 	}
 	s := &system{r: r, size: r.Cells()}
 	for i := range r.Margins {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m := &r.Margins[i]
 		lists := make([][]int32, len(m.Low))
 		for cell, to := range r.projection(m) {

@@ -16,7 +16,7 @@ const searchCells = 64
 //
 // Errors: a release that Check refuses; *InfeasibleError if no table has these margins; a context that ends.
 func Sharp(ctx context.Context, r *Release, o Options) (*Bounds, error) {
-	sys, err := newSystem(r)
+	sys, err := newSystem(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ type Bounds struct {
 //
 // Errors: a release that Check refuses; *InfeasibleError where the margins are found to contradict each other; a context that ends.
 func Shuttle(ctx context.Context, r *Release, o Options) (*Bounds, error) {
-	sys, err := newSystem(r)
+	sys, err := newSystem(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"slices"
@@ -10,6 +11,9 @@ import (
 
 // bucketEntries is the size of the buckets that entries are sorted in: a bucket and its copy fit the second-level cache.
 const bucketEntries = 8192
+
+// checkedEntries is after how many entries the context is looked at.
+const checkedEntries = 1 << 20
 
 // A sorter brings entries from many slabs into order, as a parallel sample sort: buckets between splitters drawn from the
 // data, so that skewed keys do no harm, each sorted by radix, equal keys added together.
@@ -24,7 +28,7 @@ type sorter struct {
 }
 
 // assemble makes the table of entries (words of the key, count, sums) from slabs, which are used up.
-func assemble(variables []Variable, l layout, sums, workers int, slabs [][]uint64) (*Table, error) {
+func assemble(ctx context.Context, variables []Variable, l layout, sums, workers int, slabs [][]uint64) (*Table, error) {
 	made := workers
 	workers = goroutines(workers)
 	s := &sorter{words: l.words, stride: l.words + 1 + 2*sums}
@@ -34,13 +38,13 @@ func assemble(variables []Variable, l layout, sums, workers int, slabs [][]uint6
 	}
 	s.sample(slabs, min(total/bucketEntries, 4096))
 	s.makeGuide()
-	if err := s.scatter(slabs, total, workers); err != nil {
+	if err := s.scatter(ctx, slabs, total, workers); err != nil {
 		return nil, err
 	}
-	if err := s.sortBuckets(workers); err != nil {
+	if err := s.sortBuckets(ctx, workers); err != nil {
 		return nil, err
 	}
-	t, err := s.table(variables, l, sums, workers)
+	t, err := s.table(ctx, variables, l, sums, workers)
 	if t != nil {
 		t.workers = made
 	}
@@ -124,7 +128,7 @@ func (s *sorter) bucket(key []uint64) int {
 }
 
 // scatter moves the entries of all slabs to their buckets.
-func (s *sorter) scatter(slabs [][]uint64, total, workers int) error {
+func (s *sorter) scatter(ctx context.Context, slabs [][]uint64, total, workers int) error {
 	buckets := len(s.splitters)/s.words + 1
 	ids := make([][]uint16, len(slabs))
 	starts := make([][]int, len(slabs))
@@ -136,6 +140,9 @@ func (s *sorter) scatter(slabs [][]uint64, total, workers int) error {
 			ids[i] = make([]uint16, n)
 			starts[i] = make([]int, buckets)
 			for e := range n {
+				if e%checkedEntries == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
 				b := s.bucket(slab[e*s.stride : e*s.stride+s.words])
 				ids[i][e] = uint16(b)
 				starts[i][b]++
@@ -165,6 +172,9 @@ func (s *sorter) scatter(slabs [][]uint64, total, workers int) error {
 		g.Go(func() error {
 			next := starts[i]
 			for e, b := range ids[i] {
+				if e%checkedEntries == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
 				to := next[b] * s.stride
 				next[b]++
 				copy(s.entries[to:to+s.stride], slab[e*s.stride:(e+1)*s.stride])
@@ -177,7 +187,7 @@ func (s *sorter) scatter(slabs [][]uint64, total, workers int) error {
 }
 
 // sortBuckets sorts each bucket and adds equal keys together at its front.
-func (s *sorter) sortBuckets(workers int) error {
+func (s *sorter) sortBuckets(ctx context.Context, workers int) error {
 	buckets := len(s.bounds) - 1
 	s.distinct = make([]int, buckets)
 	var g errgroup.Group
@@ -187,6 +197,9 @@ func (s *sorter) sortBuckets(workers int) error {
 		g.Go(func() error {
 			var spare []uint64
 			for b := first; b < min(first+step, buckets); b++ {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 				bucket := s.entries[s.bounds[b]*s.stride : s.bounds[b+1]*s.stride]
 				if len(spare) < len(bucket) {
 					spare = make([]uint64, len(bucket))
@@ -225,7 +238,7 @@ func (s *sorter) collapse(bucket []uint64) (int, error) {
 }
 
 // table copies the sorted entries to their final places.
-func (s *sorter) table(variables []Variable, l layout, sums, workers int) (*Table, error) {
+func (s *sorter) table(ctx context.Context, variables []Variable, l layout, sums, workers int) (*Table, error) {
 	total := 0
 	starts := make([]int, len(s.distinct))
 	for b, n := range s.distinct {
@@ -257,6 +270,9 @@ func (s *sorter) table(variables []Variable, l layout, sums, workers int) (*Tabl
 	for first := 0; first < len(starts); first += step {
 		g.Go(func() error {
 			for b := first; b < min(first+step, len(starts)); b++ {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 				for i := range s.distinct[b] {
 					t.set(starts[b]+i, s.entries[(s.bounds[b]+i)*s.stride:][:s.stride])
 				}

@@ -124,7 +124,7 @@ func (b *Block) resolve(class, count []int64) error {
 	s.sample(slabs, min(total/bucketEntries, 4096))
 	s.makeGuide()
 	workers := goroutines(b.table.workers)
-	if err := s.scatter(slabs, total, workers); err != nil {
+	if err := s.scatter(b.table.disk.keys.file.store.ctx, slabs, total, workers); err != nil {
 		return err
 	}
 	b.sorted = s.entries

@@ -51,7 +51,7 @@ func (m microdata) part(t *rapid.T, rows []int, sums bool) *Table {
 func TestCombineAgainstOneTable(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		s := NewStore(dir)
+		s := NewStore(context.Background(), dir)
 		defer s.Close()
 		m := drawSpillable(t)
 		for v := range m.variables {

@@ -118,7 +118,7 @@ func BenchmarkMargin(b *testing.B) {
 	t := f.count(b, 2)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := t.Margin(6, 2); err != nil {
+		if _, err := t.Margin(context.Background(), 6, 2); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -241,7 +241,7 @@ func lookupAll(t fataler, table *Table, keys [][]uint32) {
 func checkMargin(t *rapid.T, m microdata, table *Table, counts map[string]int64, totals map[string]float64) {
 	order := rapid.Permutation(makeRange(len(m.variables))).Draw(t, "order")
 	order = order[:rapid.IntRange(0, len(order)).Draw(t, "margin")]
-	margin, err := table.Margin(order...)
+	margin, err := table.Margin(context.Background(), order...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestManyClasses(t *testing.T) {
 				checkTable(t, table, keys, counts, sums)
 				lookupAll(t, table, keys)
 				for _, order := range [][]int{{1}, {1, 0}, makeRange(len(cards))} {
-					margin, err := table.Margin(order...)
+					margin, err := table.Margin(context.Background(), order...)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -131,7 +132,7 @@ func compareLookups(t *rapid.T, disk, memory *Table) {
 
 func TestClosedTable(t *testing.T) {
 	dir := t.TempDir()
-	s := NewStore(dir)
+	s := NewStore(context.Background(), dir)
 	table := spilledTable(t, s)
 	if !table.OnDisk() || s.Bytes() == 0 || table.Bytes() > 1<<16 {
 		t.Fatalf("on disk %v, %d bytes written, %d held", table.OnDisk(), s.Bytes(), table.Bytes())
@@ -147,7 +148,7 @@ func TestClosedTable(t *testing.T) {
 	if err := b.Add(1, cols); err != nil {
 		t.Fatal(err)
 	}
-	_, margin := table.Margin(0)
+	_, margin := table.Margin(context.Background(), 0)
 	_, recode := table.Recode(table.Variables, make([][]uint32, 3))
 	if err := table.Lookup(1, cols, make([]int64, 1)); !errors.Is(err, errLookup) {
 		t.Errorf("Lookup: %v", err)
@@ -174,7 +175,7 @@ func TestClosedTable(t *testing.T) {
 
 // TestConcurrentReaders reads a table on disk from several goroutines.
 func TestConcurrentReaders(t *testing.T) {
-	s := NewStore(t.TempDir())
+	s := NewStore(context.Background(), t.TempDir())
 	defer s.Close()
 	table := spilledTable(t, s)
 	var records [4]int64

@@ -25,7 +25,7 @@ func decoded(b []byte) (*Table, error) {
 func TestEncodeRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		s := NewStore(dir)
+		s := NewStore(context.Background(), dir)
 		defer s.Close()
 		table := drawTable(t, s)
 		b := encoded(t, table)

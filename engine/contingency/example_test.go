@@ -10,7 +10,7 @@ import (
 
 // Four records of sex and area are counted by a counter that spills after each batch, and looked up in a table on disk.
 func ExampleMerge() {
-	store := contingency.NewStore("")
+	store := contingency.NewStore(context.Background(), "")
 	defer store.Close()
 	variables := []contingency.Variable{{Name: "sex", Categories: []string{"f", "m"}}, {Name: "area", Categories: []string{"north", "south"}}}
 	final := [][]uint32{{2, 1, 0}, {2, 0, 1}} // m was met before f

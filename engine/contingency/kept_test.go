@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,7 @@ func drawTable(t *rapid.T, s *Store) *Table {
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		s := NewStore(dir)
+		s := NewStore(context.Background(), dir)
 		defer s.Close()
 		table := drawTable(t, s)
 		drop := rapid.SliceOfN(rapid.Bool(), len(table.Variables), len(table.Variables)).Draw(t, "drop")

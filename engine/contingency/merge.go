@@ -188,7 +188,7 @@ func (m *merger) inMemory() (*Table, error) {
 	if err := m.dropSpilled(); err != nil {
 		return nil, err
 	}
-	return assemble(m.variables, m.layout, m.sums, m.workers, slabs)
+	return assemble(m.ctx, m.variables, m.layout, m.sums, m.workers, slabs)
 }
 
 // dropSpilled gives back the disk space of what has been read.

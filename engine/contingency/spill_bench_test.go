@@ -44,7 +44,7 @@ func BenchmarkSpill(b *testing.B) {
 			b.ReportAllocs()
 			var spilled int64
 			for b.Loop() {
-				s := NewStore(b.TempDir())
+				s := NewStore(context.Background(), b.TempDir())
 				f.countWithin(b, mb<<20, s)
 				spilled = s.Bytes()
 				if err := s.Close(); err != nil {
@@ -59,7 +59,7 @@ func BenchmarkSpill(b *testing.B) {
 // BenchmarkResolve looks blocks of rows up in a table of two million classes on disk.
 func BenchmarkResolve(b *testing.B) {
 	f := makeSkewed(4000000, 36, 2, 100, 6, 10, 8, 400, 90)
-	s := NewStore(b.TempDir())
+	s := NewStore(context.Background(), b.TempDir())
 	defer s.Close()
 	t := f.countWithin(b, 16<<20, s)
 	if !t.OnDisk() {

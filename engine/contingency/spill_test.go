@@ -55,7 +55,7 @@ func TestSpillAgainstMap(t *testing.T) {
 	onDisk := 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawSpillable(t)
-		s := NewStore(dir)
+		s := NewStore(context.Background(), dir)
 		defer s.Close()
 		times, sums := rapid.Bool().Draw(t, "times"), rapid.Bool().Draw(t, "sums")
 		memory := rapid.SampledFrom([]int64{0, 1, 3000, 20000, 100000, 1 << 20}).Draw(t, "memory")
@@ -127,13 +127,13 @@ func TestStoreErrors(t *testing.T) {
 	}
 	t.Run("no folder", func(t *testing.T) {
 		missing := filepath.Join(dir, "no", "such")
-		err := spillTo(NewStore(missing))
+		err := spillTo(NewStore(context.Background(), missing))
 		if err == nil || err.Error() != "writing temporary data to "+missing+": no such file or directory" || !errors.Is(err, os.ErrNotExist) {
 			t.Error(err)
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
-		s := NewStore(dir)
+		s := NewStore(context.Background(), dir)
 		for range 2 {
 			if err := s.Close(); err != nil {
 				t.Error("closing an empty store:", err)
@@ -145,7 +145,7 @@ func TestStoreErrors(t *testing.T) {
 	})
 	t.Run("disk full", func(t *testing.T) {
 		for _, size := range []int64{0, 100000, 400000, 700000, 1000000, 1500000} {
-			s := NewStore(dir)
+			s := NewStore(context.Background(), dir)
 			full := &fullDisk{}
 			full.left.Store(size)
 			s.open = func() (randomFile, error) {
@@ -211,7 +211,7 @@ func (f *fullFile) WriteAt(p []byte, at int64) (int, error) {
 }
 
 func TestMergeStops(t *testing.T) {
-	s := NewStore(t.TempDir())
+	s := NewStore(context.Background(), t.TempDir())
 	defer s.Close()
 	m := spillable()
 	final, counters, err := m.counters(10, 2, false, false, func(c *Counter) error { return c.Spill(s) })
@@ -227,7 +227,7 @@ func TestMergeStops(t *testing.T) {
 
 // TestMergeStaysWithin counts everything that a merge of 6 MB of entries allocates in 2 MB, garbage included.
 func TestMergeStaysWithin(t *testing.T) {
-	s := NewStore(t.TempDir())
+	s := NewStore(context.Background(), t.TempDir())
 	defer s.Close()
 	f := makeSkewed(400000, 36, 2, 100, 6, 10, 8, 400, 90)
 	counters := []*Counter{NewCounter(8, 0), NewCounter(8, 0)}
@@ -278,7 +278,7 @@ func countsOf(t *Table) []int64 {
 func TestManySpills(t *testing.T) {
 	for name, spread := range map[string]int{"one key": 1, "few keys": 30, "many keys": 70000} {
 		t.Run(name, func(t *testing.T) {
-			s := NewStore(t.TempDir())
+			s := NewStore(context.Background(), t.TempDir())
 			defer s.Close()
 			m := microdata{variables: makeVariables([]int{70000, 3})}
 			r := rand.New(rand.NewPCG(6, 6))

@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 // A Store keeps on disk what does not fit in memory, in files without a name where the system has them, so that nothing is left even
 // after a kill. A store may be used by several goroutines at once.
 type Store struct {
+	ctx   context.Context // of the run that it belongs to
 	dir   string
 	bytes atomic.Int64
 	open  func() (randomFile, error) // instead of a file of the system's, in tests
@@ -30,12 +32,13 @@ type randomFile interface {
 	io.Closer
 }
 
-// NewStore returns a store with its files in dir ("" for the system's folder of temporary files). Nothing is written yet.
-func NewStore(dir string) *Store {
+// NewStore returns a store with its files in dir ("" for the system's folder of temporary files). Nothing is written yet. Once the
+// context has ended nothing is written or read any more, so that whatever goes through a table on disk stops: see [Table.Err].
+func NewStore(ctx context.Context, dir string) *Store {
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	return &Store{dir: dir}
+	return &Store{ctx: ctx, dir: dir}
 }
 
 // Bytes is the number of bytes written so far. Safe for concurrent use.
@@ -149,12 +152,18 @@ func bytesOf[T uint32 | uint64 | int64](words []T) []byte {
 func (f *tempFile) reserve(n int) int64 { return f.end.Add(int64(n)) - int64(n) }
 
 func (f *tempFile) write(p []byte, at int64) error {
+	if err := f.store.ctx.Err(); err != nil {
+		return err
+	}
 	n, err := f.file.WriteAt(p, at)
 	f.store.bytes.Add(int64(n))
 	return f.store.wrap("writing", "to", err)
 }
 
 func (f *tempFile) read(p []byte, at int64) error {
+	if err := f.store.ctx.Err(); err != nil {
+		return err
+	}
 	n, err := f.file.ReadAt(p, at)
 	if n == len(p) {
 		return nil

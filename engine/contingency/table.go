@@ -1,6 +1,7 @@
 package contingency
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -86,7 +87,7 @@ func newTable(variables []Variable, codes [][]uint32, counts []int64, workers in
 		entry[l.words] = uint64(n)
 		used++
 	}
-	return assemble(variables, l, 0, workers, [][]uint64{slab[:used*stride]})
+	return assemble(context.Background(), variables, l, 0, workers, [][]uint64{slab[:used*stride]})
 }
 
 // Classes is the number of distinct keys.
@@ -169,8 +170,8 @@ func (t *Table) SumOver(s int, keep func(i int) bool) float64 {
 }
 
 // Margin is the table over some of the variables, by position, in the order given. A position out of range or named twice
-// and a sum that passes 2^95 are errors. The margin is in memory, wherever the table is.
-func (t *Table) Margin(variables ...int) (*Table, error) {
+// a sum that passes 2^95 and a context that ends are errors. The margin is in memory, wherever the table is.
+func (t *Table) Margin(ctx context.Context, variables ...int) (*Table, error) {
 	vars := make([]Variable, len(variables))
 	seen := make(map[int]bool, len(variables))
 	for i, v := range variables {
@@ -194,6 +195,9 @@ func (t *Table) Margin(variables ...int) (*Table, error) {
 	value := make([]uint64, values)
 	err = t.scan(scanKeys|scanCounts|scanSums, func(c *chunk) error {
 		for i := range c.n {
+			if i%checkedEntries == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			clear(key)
 			whole := c.keys[i*t.layout.words : (i+1)*t.layout.words]
 			for j, v := range variables {
@@ -217,7 +221,7 @@ func (t *Table) Margin(variables ...int) (*Table, error) {
 	for p := range table.part {
 		slabs = append(slabs, table.compact(p))
 	}
-	return assemble(vars, l, len(t.sums), t.workers, slabs)
+	return assemble(ctx, vars, l, len(t.sums), t.workers, slabs)
 }
 
 // Bytes is the memory that the table holds, without the labels of its variables.

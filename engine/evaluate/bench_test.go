@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 )
@@ -28,7 +29,7 @@ func BenchmarkNewROC(b *testing.B) {
 func BenchmarkNewLogitRank(b *testing.B) {
 	score, truth := scored(100_000, 1)
 	for b.Loop() {
-		if _, err := NewLogitRank(score, truth, 0, 0); err != nil {
+		if _, err := NewLogitRank(context.Background(), score, truth, 0, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

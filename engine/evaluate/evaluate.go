@@ -10,7 +10,7 @@
 //		}
 //	}
 //	roc, err := evaluate.NewROC(score, unique)
-//	plot, err := evaluate.NewLogitRank(score, unique, 0, 0)
+//	plot, err := evaluate.NewLogitRank(ctx, score, unique, 0, 0)
 //	fmt.Println(roc.Area, plot.Slope)
 //
 // Sources: Smith 2011, chapter 8; Copas 1999 (the logit rank plot); Cleveland 1979 (loess); Knuth, The Art of Computer Programming,

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -36,9 +37,9 @@ type LogitRank struct {
 // sum w_i (1 - y_i) is below 2, where the weights are scaled so that the largest is 1.
 //
 // Points is DefaultPoints and h DefaultBandwidth if 0. Only the order of the scores matters. It is an error if the lengths differ, a
-// score is NaN, or points or h is below 0 or h not finite. Time is points times the number of distinct scores. (Copas 1999; Smith
+// score is NaN, or points or h is below 0 or h not finite, or if the context ends. Time is points times the number of distinct scores. (Copas 1999; Smith
 // 2011, chapter 8.)
-func NewLogitRank(score []float64, truth []bool, points int, h float64) (*LogitRank, error) {
+func NewLogitRank(ctx context.Context, score []float64, truth []bool, points int, h float64) (*LogitRank, error) {
 	if points == 0 {
 		points = DefaultPoints
 	}
@@ -71,6 +72,9 @@ func NewLogitRank(score []float64, truth []bool, points int, h float64) (*LogitR
 	}
 	r.Intercept, r.Slope = global.intercept, global.slope
 	for j, t := range r.T {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		chance := logistic(t)
 		if !all.weigh(t, h/(4*chance*(1-chance))) {
 			continue

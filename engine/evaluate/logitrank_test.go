@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestLogitRankAgainstOptimiser(t *testing.T) {
 		for i := range score {
 			score[i] = math.Round(8*score[i]) / 8 // ties
 		}
-		r, err := NewLogitRank(score, truth, 19, 0.5)
+		r, err := NewLogitRank(context.Background(), score, truth, 19, 0.5)
 		require.NoError(t, err)
 		x := positions(score)
 		a, b := fitted(t, x, ones(n), truth)
@@ -151,7 +152,7 @@ func TestLogitRankLarge(t *testing.T) {
 	for i, p := range g.positive {
 		sorted[i] = p > 0
 	}
-	r, err := NewLogitRank(score, truth, 0, 0)
+	r, err := NewLogitRank(context.Background(), score, truth, 0, 0)
 	require.NoError(t, err)
 	assert.Len(t, r.T, DefaultPoints)
 	assert.Zero(t, r.Skipped)
@@ -172,16 +173,16 @@ func TestLogitRankLarge(t *testing.T) {
 func TestLogitRankInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		score, truth := drawScored(t, 0, 40)
-		r, err := NewLogitRank(score, truth, 9, 0)
+		r, err := NewLogitRank(context.Background(), score, truth, 9, 0)
 		require.NoError(t, err)
-		same, err := NewLogitRank(increase(score), truth, 9, 0)
+		same, err := NewLogitRank(context.Background(), increase(score), truth, 9, 0)
 		require.NoError(t, err)
 		assertSame(t, r, same)
 		turned := make([]bool, len(truth))
 		for i := range truth {
 			turned[i] = truth[len(truth)-1-i]
 		}
-		same, err = NewLogitRank(reversed(score), turned, 9, 0)
+		same, err = NewLogitRank(context.Background(), reversed(score), turned, 9, 0)
 		require.NoError(t, err)
 		assertSame(t, r, same)
 
@@ -204,7 +205,7 @@ func TestLogitRankInvariant(t *testing.T) {
 		for i, s := range score {
 			down[i] = -s
 		}
-		mirror, err := NewLogitRank(down, truth, 9, 0)
+		mirror, err := NewLogitRank(context.Background(), down, truth, 9, 0)
 		require.NoError(t, err)
 		assert.Equal(t, math.IsNaN(r.Slope), math.IsNaN(mirror.Slope))
 		if !math.IsNaN(r.Slope) {
@@ -260,7 +261,7 @@ func TestLogitRankUndefined(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := NewLogitRank(c.score, c.truth, 5, 0.5)
+			r, err := NewLogitRank(context.Background(), c.score, c.truth, 5, 0.5)
 			require.NoError(t, err)
 			assert.True(t, math.IsNaN(r.Slope) && math.IsNaN(r.Intercept))
 			assert.Equal(t, 5, r.Skipped)
@@ -271,10 +272,10 @@ func TestLogitRankUndefined(t *testing.T) {
 		})
 	}
 	for _, bad := range []struct{ points, h float64 }{{-1, 0.5}, {9, -1}, {9, math.NaN()}, {9, math.Inf(1)}} {
-		_, err := NewLogitRank(nil, nil, int(bad.points), bad.h)
+		_, err := NewLogitRank(context.Background(), nil, nil, int(bad.points), bad.h)
 		assert.Error(t, err, "%v", bad)
 	}
-	_, err := NewLogitRank([]float64{math.NaN()}, []bool{yes}, 5, 0.5)
+	_, err := NewLogitRank(context.Background(), []float64{math.NaN()}, []bool{yes}, 5, 0.5)
 	assert.Error(t, err)
 }
 
@@ -286,19 +287,26 @@ func TestLogitRankSteep(t *testing.T) {
 		score[i], truth[i] = float64(i), i >= n/2
 	}
 	truth[n/2-1], truth[n/2] = true, false
-	r, err := NewLogitRank(score, truth, 0, 0)
+	r, err := NewLogitRank(context.Background(), score, truth, 0, 0)
 	require.NoError(t, err)
 	assert.Greater(t, r.Slope, 1000.0)
 	for _, h := range []float64{1e-3, 1e-200} {
-		_, err = NewLogitRank(score, truth, 0, h)
+		_, err = NewLogitRank(context.Background(), score, truth, 0, h)
 		require.NoError(t, err)
 	}
 	// A score without worth is flat.
 	for i := range truth {
 		truth[i] = i%2 == 0
 	}
-	r, err = NewLogitRank(score, truth, 0, 0)
+	r, err = NewLogitRank(context.Background(), score, truth, 0, 0)
 	require.NoError(t, err)
 	assert.InDelta(t, 0, r.Slope, 0.01)
 	assert.Zero(t, r.Skipped)
+}
+
+func TestLogitRankStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := NewLogitRank(ctx, []float64{1, 2, 3, 4}, []bool{false, true, false, true}, 5, 0.5)
+	require.ErrorIs(t, err, context.Canceled)
 }

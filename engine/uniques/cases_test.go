@@ -1,6 +1,7 @@
 package uniques
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"math"
@@ -130,7 +131,7 @@ func runWorkedCase(t *testing.T, dir string) {
 	if r.Uniques != want.N1 || r.Doubles != want.N2.Value || !near(dis, want.DIS.Value) {
 		t.Errorf("n1 %d n2 %v DIS %v, want %d %v %v", r.Uniques, r.Doubles, dis, want.N1, want.N2.Value, want.DIS.Value)
 	}
-	disIS, err := DISIS(r, table.Count, len(f.cards), dis)
+	disIS, err := DISIS(context.Background(), r, table.Count, len(f.cards), dis)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -244,7 +244,7 @@ func TestSixtyFourVariables(t *testing.T) {
 	if sets < 50*64 {
 		t.Errorf("%d MSUs", sets)
 	}
-	if _, err := DISIS(res, table.Count, 64, .5); err == nil {
+	if _, err := DISIS(context.Background(), res, table.Count, 64, .5); err == nil {
 		t.Error("DIS-IS of 64 variables gave no error")
 	}
 }

@@ -88,7 +88,7 @@ func TestReferences(t *testing.T) {
 			r := search(t, table, Options{Score: Factorial, Contributions: true, MSUs: true})
 			lattice := search(t, table, Options{})
 			dis := DIS(ref.disFraction, r.Uniques, r.Doubles)
-			disIS, err := DISIS(r, table.Count, len(f.cards), dis)
+			disIS, err := DISIS(context.Background(), r, table.Count, len(f.cards), dis)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestSDCMicro(t *testing.T) {
 }
 
 func compareDIS(t *testing.T, path string, r *Result, table *contingency.Table, class []int64, variables int) {
-	disIS, err := DISIS(r, table.Count, variables, DIS(.01, r.Uniques, r.Doubles))
+	disIS, err := DISIS(context.Background(), r, table.Count, variables, DIS(.01, r.Uniques, r.Doubles))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package uniques
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -98,14 +99,17 @@ func DIS(pi float64, uniques int64, doubles float64) float64 {
 	return right / (right + 2*(1-pi)*doubles)
 }
 
+// checkedClasses is after how many classes the context is looked at.
+const checkedClasses = 1 << 16
+
 // DISIS spreads a file's DIS over its records with a minimal sample unique; NaN for the others:
 //
 //	DIS-IS_j = 1 / (1 + w_j (U/D - U)),  w_j = S_j^-Q / sum S^-Q,  Q = 1 + (8-K)/20
 //
 // with S the intermediate SUDA metric of r, D the file's DIS in (0, 1], K the number of variables, and U and the sum over the
 // records with a minimal sample unique; counts gives the records of each class. So sum (1/DIS-IS - 1) = U/D - U. Errors: K over 27, where Q is
-// no longer positive enough to mean anything, and a DIS that is no probability. Source: Elliot 2003.
-func DISIS(r *Result, counts func(i int) int64, variables int, dis float64) ([]float64, error) {
+// no longer positive enough to mean anything, a DIS that is no probability, and a context that ends. Source: Elliot 2003.
+func DISIS(ctx context.Context, r *Result, counts func(i int) int64, variables int, dis float64) ([]float64, error) {
 	if variables > 27 {
 		return nil, fmt.Errorf("uniques: DIS-IS of %d key variables: its exponent 1 + (8-K)/20 is positive up to 27 only; take fewer variables or leave DIS-IS out", variables)
 	}
@@ -117,6 +121,9 @@ func DISIS(r *Result, counts func(i int) int64, variables int, dis float64) ([]f
 	var sum float64
 	out := make([]float64, len(r.IS))
 	for i, is := range r.IS {
+		if i%checkedClasses == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		out[i] = math.NaN()
 		if r.Count[i] == 0 {
 			continue

@@ -1,6 +1,8 @@
 package uniques
 
 import (
+	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -68,7 +70,7 @@ func TestDIS(t *testing.T) {
 // TestPublishedDISIS is the vector of prasser/suda2's Test10: 4 variables, 5 sample uniques, 6 records in pairs, fraction .01.
 func TestPublishedDISIS(t *testing.T) {
 	r := &Result{IS: []float64{7, 1.75, 3.25, 1.75, 2.75, 0}, Count: []int32{1, 1, 1, 1, 1, 0}}
-	got, err := DISIS(r, func(i int) int64 { return 1 }, 4, DIS(.01, 5, 3))
+	got, err := DISIS(context.Background(), r, func(i int) int64 { return 1 }, 4, DIS(.01, 5, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestDISISIdentity(t *testing.T) {
 				u++
 			}
 		}
-		got, err := DISIS(r, func(int) int64 { return 1 }, variables, dis)
+		got, err := DISIS(context.Background(), r, func(int) int64 { return 1 }, variables, dis)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,11 +121,11 @@ func TestDISISIdentity(t *testing.T) {
 func TestDISISErrors(t *testing.T) {
 	r := &Result{IS: []float64{1}, Count: []int32{1}}
 	one := func(int) int64 { return 1 }
-	if _, err := DISIS(r, one, 28, .5); err == nil {
+	if _, err := DISIS(context.Background(), r, one, 28, .5); err == nil {
 		t.Error("28 variables gave no error")
 	}
 	for _, dis := range []float64{math.NaN(), -1, 1.1} {
-		if _, err := DISIS(r, one, 4, dis); err == nil {
+		if _, err := DISIS(context.Background(), r, one, 4, dis); err == nil {
 			t.Errorf("DIS %v gave no error", dis)
 		}
 	}
@@ -147,5 +149,13 @@ func TestEqualScoresAreEqualToTheLastBit(t *testing.T) {
 				t.Errorf("K = %d, s = %d: weight %v of scale %v is no whole number", k, s, w[s], scale)
 			}
 		}
+	}
+}
+
+func TestDISISStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := DISIS(ctx, &Result{IS: []float64{1}, Count: []int32{1}}, func(int) int64 { return 1 }, 3, .5); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

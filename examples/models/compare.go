@@ -83,7 +83,7 @@ func (s *sample) suda(ctx context.Context) ([]row, error) {
 	suda := s.blank("SUDA", time.Since(start))
 	suda.auc = s.area(r.Score)
 	dis := uniques.DIS(s.fraction, r.Uniques, r.Doubles)
-	scores, err := uniques.DISIS(r, s.table.Count, len(s.table.Variables), dis)
+	scores, err := uniques.DISIS(context.Background(), r, s.table.Count, len(s.table.Variables), dis)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *sample) model(ctx context.Context, name string, o search.Options, estim
 	if err != nil {
 		return r, err
 	}
-	law, err := risk.NewLaw(d, 1, found.Models, 0)
+	law, err := risk.NewLaw(context.Background(), d, 1, found.Models, 0)
 	if err != nil {
 		return r, err
 	}

@@ -139,7 +139,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		}
 		weights = append(weights, w)
 	}
-	if err := b.measure(f, t, weights); err != nil {
+	if err := b.measure(ctx, env, f, t, weights); err != nil {
 		return nil, err
 	}
 	if b.household > 0 {
@@ -152,13 +152,13 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 }
 
 // measure fills in the risk of each class.
-func (b *bound) measure(f *fitted, t *contingency.Table, weights []float64) error {
+func (b *bound) measure(ctx context.Context, env operators.Env, f *fitted, t *contingency.Table, weights []float64) error {
 	if f.summary.Estimator == Estimators[0] && len(weights) > 0 {
 		counts := make([]int64, t.Classes())
 		for i := range counts {
 			counts[i] = t.Count(i)
 		}
-		r, err := baseline.BenedettiFranconiWeighted(counts, weights)
+		r, err := baseline.BenedettiFranconiWeighted(ctx, counts, weights, env.Workers)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (s *summarizer) baselines(ctx context.Context, m *Summary) error {
 		for i := range weights {
 			weights[i] = s.weights.Sum(s.data.ClassOf(i), 0)
 		}
-		r, err := baseline.BenedettiFranconiWeighted(s.data.Counts, weights)
+		r, err := baseline.BenedettiFranconiWeighted(ctx, s.data.Counts, weights, s.env.Workers)
 		add("benedetti-franconi", r, err)
 	} else {
 		r, err := baseline.BenedettiFranconi(h, s.sample.Fraction)

@@ -161,7 +161,7 @@ func (b *bound) search(ctx context.Context, d *bayes.Data, env operators.Env) ([
 			return nil, err
 		}
 		b.doubt(found, env)
-		law, err := risk.NewLaw(d, precision, found.Models, env.Workers)
+		law, err := risk.NewLaw(ctx, d, precision, found.Models, env.Workers)
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	default:
 		dis := uniques.DIS(fraction, r.Uniques, r.Doubles)
 		f.summary.DIS, f.summary.Fraction = &dis, &fraction
-		if f.disis, err = uniques.DISIS(r, t.Count, len(t.Variables), dis); err != nil {
+		if f.disis, err = uniques.DISIS(ctx, r, t.Count, len(t.Variables), dis); err != nil {
 			return nil, err
 		}
 	}

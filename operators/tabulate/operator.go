@@ -183,7 +183,7 @@ func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, k
 			in = append(in, v)
 		}
 	}
-	m, err := t.Margin(in...)
+	m, err := t.Margin(ctx, in...)
 	if err != nil {
 		return err
 	}

@@ -199,15 +199,15 @@ func (s *Spec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*
 		return bounds.Shuttle(ctx, r, o)
 	case "sharp":
 		exact := !slices.ContainsFunc(r.Margins, func(m bounds.Margin) bool { return !slices.Equal(m.Low, m.High) })
-		if low, high, ok := bounds.Frechet(r); ok && exact && r.Check() == nil {
+		if low, high, ok := bounds.Frechet(ctx, r); ok && exact && r.Check(ctx) == nil {
 			return &bounds.Bounds{Low: low, High: high, Sharp: true, Method: bounds.MethodFrechet}, nil // the formulas are sharp, and quick
 		}
 		return bounds.Sharp(ctx, r, o)
 	case "frechet":
-		if err := r.Check(); err != nil {
+		if err := r.Check(ctx); err != nil {
 			return nil, err
 		}
-		low, high, ok := bounds.Frechet(r)
+		low, high, ok := bounds.Frechet(ctx, r)
 		if !ok {
 			return nil, session.Wrong(fmt.Errorf("the tables are not the cliques of a decomposable graph, for which there are formulas: take another method"))
 		}

@@ -197,7 +197,7 @@ func (e *Evaluation) fraction(ctx context.Context, s *Spec, p *population, fract
 	}
 	truth := all[0].Truth // without those dropped
 	e.Rows, e.Classes, e.PopulationUniques = truth.People, truth.PopulationClasses, truth.PopulationUniques
-	return e.summarise(s, fraction, scores, all)
+	return e.summarise(ctx, s, fraction, scores, all)
 }
 
 // rows is the number of records of the population.
@@ -222,7 +222,7 @@ func (e *Evaluation) warn(list []string) {
 }
 
 // summarise compares the scores over the samples of a fraction.
-func (e *Evaluation) summarise(s *Spec, fraction float64, scores []scoreColumn, all []*judged) error {
+func (e *Evaluation) summarise(ctx context.Context, s *Spec, fraction float64, scores []scoreColumn, all []*judged) error {
 	top := s.Top
 	if top == nil {
 		top = []int{10, 50, 100}
@@ -248,7 +248,7 @@ func (e *Evaluation) summarise(s *Spec, fraction float64, scores []scoreColumn, 
 			if err != nil {
 				return fmt.Errorf("%s: %w", score.name, err)
 			}
-			rank, err := evaluate.NewLogitRank(j.scores[k], truth, 0, 0)
+			rank, err := evaluate.NewLogitRank(ctx, j.scores[k], truth, 0, 0)
 			if err != nil {
 				return fmt.Errorf("%s: %w", score.name, err)
 			}

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func TestDegenerateCharts(t *testing.T) {
 	require.NoError(t, err)
 	roc, err := evaluate.NewROC([]float64{1, 2}, []bool{true, true})
 	require.NoError(t, err)
-	rank, err := evaluate.NewLogitRank([]float64{1, 2}, []bool{false, true}, 0, 0)
+	rank, err := evaluate.NewLogitRank(context.Background(), []float64{1, 2}, []bool{false, true}, 0, 0)
 	require.NoError(t, err)
 	bins, err := evaluate.Calibrate([]float64{0, 0.5}, []float64{0, 1}, 0)
 	require.NoError(t, err)

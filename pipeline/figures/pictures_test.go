@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -57,7 +58,7 @@ func pictures(t testing.TB) map[string]*Figure {
 		roc, err := evaluate.NewROC(score, unique)
 		require.NoError(t, err)
 		curves = append(curves, Curve{names[k], roc})
-		rank, err := evaluate.NewLogitRank(score, unique, 0, 0)
+		rank, err := evaluate.NewLogitRank(context.Background(), score, unique, 0, 0)
 		require.NoError(t, err)
 		ranks = append(ranks, RankCurve{names[k], rank})
 		if k < 2 {

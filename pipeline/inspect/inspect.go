@@ -281,7 +281,7 @@ func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o se
 				rest = append(rest, v)
 			}
 		}
-		margin, err := t.Margin(rest...)
+		margin, err := t.Margin(ctx, rest...)
 		if err != nil {
 			return nil, err
 		}

@@ -320,7 +320,7 @@ func (l *linking) know(ctx context.Context, out *Outcome) error {
 	var match []int64
 	for _, s := range []*linked{l.b, l.a} { // the classes of the last are looked up below
 		var err error
-		if margin, err = s.table.Margin(positions...); err != nil {
+		if margin, err = s.table.Margin(ctx, positions...); err != nil {
 			return err
 		}
 		if match, err = contingency.Match(ctx, margin, l.population); err != nil {

@@ -50,7 +50,7 @@ func TestBenedettiFranconiSums(t *testing.T) {
 			assert.InEpsilon(t, sum, r.Match[i], 1e-12)
 		}
 	}
-	w, err := BenedettiFranconiWeighted([]int64{1, 2, 1}, []float64{4, 7, .5})
+	w, err := BenedettiFranconiWeighted(context.Background(), []int64{1, 2, 1}, []float64{4, 7, .5}, 1)
 	require.NoError(t, err)
 	assert.InEpsilon(t, .25/.75*math.Log(4), w.Match[0], 1e-13)
 	assert.Equal(t, []float64{.25, 0, 1}, w.Unique)
@@ -199,7 +199,7 @@ func TestIndependenceIsTheEmptyGraph(t *testing.T) {
 		fraction := rapid.Float64Range(.01, .9).Draw(t, "fraction")
 		r, err := Independence(context.Background(), d, fraction)
 		require.NoError(t, err)
-		l, err := risk.NewLaw(d, 1, []bayes.Model{{Graph: graph.New(3), Weight: 1}}, 0)
+		l, err := risk.NewLaw(context.Background(), d, 1, []bayes.Model{{Graph: graph.New(3), Weight: 1}}, 0)
 		require.NoError(t, err)
 		o := risk.Options{Estimator: risk.Poisson, Unsampled: float64(d.Records) * (1 - fraction) / fraction}
 		c, err := l.Cells(context.Background(), d, o)
@@ -251,7 +251,7 @@ func TestRefusals(t *testing.T) {
 	assert.ErrorContains(t, err, "fraction")
 	_, err = BenedettiFranconi(Histogram{{2, 1}, {1, 1}}, .1)
 	assert.ErrorContains(t, err, "ascend")
-	_, err = BenedettiFranconiWeighted([]int64{1}, []float64{0})
+	_, err = BenedettiFranconiWeighted(context.Background(), []int64{1}, []float64{0}, 1)
 	assert.Error(t, err)
 	_, err = BethlehemMoments(Histogram{{1, 5}}, 4)
 	assert.ErrorContains(t, err, "at least the 5")
@@ -263,4 +263,20 @@ func TestRefusals(t *testing.T) {
 	r, err := Independence(ctx, d, .1)
 	require.NoError(t, err)
 	assert.True(t, math.IsNaN(r.PU))
+}
+
+func TestWeightedStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := BenedettiFranconiWeighted(ctx, []int64{1, 2}, []float64{3, 4}, 2)
+	require.ErrorIs(t, err, context.Canceled)
+	counts, weights := make([]int64, 20_000), make([]float64, 20_000)
+	for i := range counts {
+		counts[i], weights[i] = int64(1+i%7), float64(10+i%91)
+	}
+	one, err := BenedettiFranconiWeighted(context.Background(), counts, weights, 1)
+	require.NoError(t, err)
+	three, err := BenedettiFranconiWeighted(context.Background(), counts, weights, 3)
+	require.NoError(t, err)
+	require.True(t, slices.Equal(one.Match, three.Match) && one.CMSU == three.CMSU, "the same for any number of workers")
 }

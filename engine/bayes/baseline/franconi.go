@@ -1,8 +1,12 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"microrisk/engine/bayes/risk"
 )
@@ -26,8 +30,8 @@ func BenedettiFranconi(h Histogram, fraction float64) (*Result, error) {
 }
 
 // BenedettiFranconiWeighted takes p = f / (sum of the design weights of the class) for each class, at most 1. Match and Unique are
-// by class. Weights must be finite and above 0.
-func BenedettiFranconiWeighted(counts []int64, weights []float64) (*Result, error) {
+// by class, on some goroutines (workers; 0: GOMAXPROCS). Weights must be finite and above 0. A context that ends is an error.
+func BenedettiFranconiWeighted(ctx context.Context, counts []int64, weights []float64, workers int) (*Result, error) {
 	if len(counts) != len(weights) {
 		return nil, fmt.Errorf("%d sums of weights for %d classes", len(weights), len(counts))
 	}
@@ -36,7 +40,22 @@ func BenedettiFranconiWeighted(counts []int64, weights []float64) (*Result, erro
 		if w := weights[i]; f < 1 || !(w > 0) || math.IsInf(w, 1) {
 			return nil, fmt.Errorf("class %d has %d records of weight %v, want at least 1 and a weight above 0", i, f, w)
 		}
-		r.Match[i], r.Unique[i] = franconi(f, min(1, float64(f)/weights[i]))
+	}
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	for from := 0; from < len(counts); from += 1 << 14 {
+		g.Go(func() error {
+			for i := from; i < min(from+1<<14, len(counts)); i++ {
+				r.Match[i], r.Unique[i] = franconi(counts[i], min(1, float64(counts[i])/weights[i]))
+			}
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
 	}
 	r.average(counts)
 	return r, nil

@@ -27,7 +27,7 @@ func BenchmarkLaw(b *testing.B) {
 	var l *Law
 	b.Run("NewLaw", func(b *testing.B) {
 		for b.Loop() {
-			l, _ = NewLaw(d, 1, models, 0)
+			l, _ = NewLaw(context.Background(), d, 1, models, 0)
 		}
 	})
 	b.Logf("%d margins", len(l.Margins))

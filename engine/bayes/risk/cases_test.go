@@ -184,7 +184,7 @@ func near(t *testing.T, what string, got float64, want number, tolerance float64
 
 func fit(t testing.TB, d *bayes.Data, models ...bayes.Model) *Law {
 	t.Helper()
-	l, err := NewLaw(d, 1, models, 0)
+	l, err := NewLaw(context.Background(), d, 1, models, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func Example() {
 		Records: 10,
 	}
 	models := []bayes.Model{{Graph: graph.New(2), Weight: 1}}
-	law, err := risk.NewLaw(data, 1, models, 0)
+	law, err := risk.NewLaw(context.Background(), data, 1, models, 0)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 
 // NewLaw fits a law. Models must have decomposable graphs on the data's variables and weights that sum to 1; the prior precision
 // alpha (total weight of the symmetric Dirichlet prior over all cells) must be above 0 and finite. The counts of every clique and
-// separator are summed once, however many models share them, by some goroutines (0: GOMAXPROCS).
-func NewLaw(d *bayes.Data, precision float64, models []bayes.Model, workers int) (*Law, error) {
+// separator are summed once, however many models share them, by some goroutines (0: GOMAXPROCS), until the context ends.
+func NewLaw(ctx context.Context, d *bayes.Data, precision float64, models []bayes.Model, workers int) (*Law, error) {
 	l := &Law{Levels: slices.Clone(d.Levels), Records: d.Records, Precision: precision, Models: slices.Clone(models)}
 	if err := l.checkModels(); err != nil {
 		return nil, err
@@ -32,10 +33,13 @@ func NewLaw(d *bayes.Data, precision float64, models []bayes.Model, workers int)
 	}
 	sets := l.sets()
 	l.Margins = make([]Margin, len(sets))
-	var g errgroup.Group
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit((&Options{Workers: workers}).workers())
 	for i, c := range sets {
 		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			l.Margins[i] = newMargin(c, l.Levels, d.Codes, d.Counts)
 			return nil
 		})

@@ -259,11 +259,11 @@ func TestRefusals(t *testing.T) {
 	d, models := random(9, []int{3, 4, 5, 2}, 40, 1, 3)
 	square := graph.FromEdges(4, [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}})
 	for _, m := range [][]bayes.Model{nil, {{Graph: square, Weight: 1}}, {{Graph: graph.New(3), Weight: 1}}, {{Graph: graph.New(4), Weight: .5}}, {{Weight: 1}}} {
-		_, err := NewLaw(d, 1, m, 0)
+		_, err := NewLaw(context.Background(), d, 1, m, 0)
 		assert.Error(t, err)
 	}
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := NewLaw(d, alpha, models, 0)
+		_, err := NewLaw(context.Background(), d, alpha, models, 0)
 		assert.ErrorContains(t, err, "precision")
 	}
 	l := fit(t, d, models...)

@@ -107,7 +107,7 @@ func TestExactAgainstSeries(t *testing.T) {
 		d, g := anyData(t, k), anyGraph(t, k)
 		alpha := rapid.SampledFrom([]float64{1, .02, 50}).Draw(t, "alpha")
 		u := rapid.SampledFrom([]float64{.01, 1, 7.5, 60, 200}).Draw(t, "u")
-		l, err := NewLaw(d, alpha, []bayes.Model{{Graph: g, Weight: 1}}, 0)
+		l, err := NewLaw(context.Background(), d, alpha, []bayes.Model{{Graph: g, Weight: 1}}, 0)
 		require.NoError(t, err)
 		require.NoError(t, l.Check())
 		c, err := l.Cells(context.Background(), d, Options{Estimator: Exact, Unsampled: u})
@@ -198,7 +198,7 @@ func TestLogGammaRatio(t *testing.T) {
 func TestSamplerMoments(t *testing.T) {
 	d := tabulate([]int{2, 3, 2}, [][]uint32{{0, 0, 0}, {0, 0, 0}, {1, 1, 0}, {1, 2, 1}, {0, 2, 1}, {0, 2, 0}, {0, 2, 0}})
 	g := graph.FromEdges(3, [][2]int{{0, 1}, {1, 2}})
-	l, err := NewLaw(d, 2, []bayes.Model{{Graph: g, Weight: 1}}, 0)
+	l, err := NewLaw(context.Background(), d, 2, []bayes.Model{{Graph: g, Weight: 1}}, 0)
 	require.NoError(t, err)
 	s := newSampler(newPlan(l, false, &Options{}), 0, d)
 	const draws = 60000

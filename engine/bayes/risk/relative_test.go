@@ -95,7 +95,7 @@ func TestRelativesAgainstPairs(t *testing.T) {
 			return
 		}
 		models := []bayes.Model{{Graph: anyGraph(t, 3), Weight: .3}, {Graph: anyGraph(t, 3), Weight: .7}}
-		l, err := NewLaw(d, 1, models, 0)
+		l, err := NewLaw(context.Background(), d, 1, models, 0)
 		require.NoError(t, err)
 		const u = 20
 		v := rapid.IntRange(0, 2).Draw(t, "v")

@@ -1,7 +1,7 @@
 // Package risk makes measures of disclosure risk from models of the population: for each cell the probability of a correct match
 // E[1/F] and of population uniqueness P(F = 1), and the file-level measures that follow from them.
 //
-//	law, err := risk.NewLaw(data, 1, result.Models, 0)
+//	law, err := risk.NewLaw(ctx, data, 1, result.Models, 0)
 //	cells, err := law.Cells(ctx, data, risk.Options{Unsampled: 99 * float64(data.Records)})
 //
 // Sources: Forster & Webb 2007; Smith 2011, chapter 7; Skinner & Elliot 2002.

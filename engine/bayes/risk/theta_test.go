@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -43,7 +44,7 @@ func TestThetaByDraws(t *testing.T) {
 	}
 	gamma := map[string]float64{}
 	for name, g := range map[string]*graph.Graph{"saturated": graph.Complete(2), "independence": graph.New(2)} {
-		l, err := NewLaw(d, alpha, []bayes.Model{{Graph: g, Weight: 1}}, 0)
+		l, err := NewLaw(context.Background(), d, alpha, []bayes.Model{{Graph: g, Weight: 1}}, 0)
 		require.NoError(t, err)
 		for _, e := range []Estimator{Gamma, Exact, MonteCarlo} {
 			o := Options{Estimator: e, Unsampled: u, Draws: 40_000, Seed: 3}
@@ -78,7 +79,7 @@ func TestThetaByDraws(t *testing.T) {
 // With one sample unique CM|UM is that record's E[1/F].
 func TestThetaOfOneUnique(t *testing.T) {
 	d := tabulate([]int{2, 2}, [][]uint32{{0, 0}, {1, 1}, {1, 1}})
-	l, err := NewLaw(d, 1, []bayes.Model{{Graph: graph.New(2), Weight: 1}}, 0)
+	l, err := NewLaw(context.Background(), d, 1, []bayes.Model{{Graph: graph.New(2), Weight: 1}}, 0)
 	require.NoError(t, err)
 	for _, e := range []Estimator{Exact, MonteCarlo} {
 		o := Options{Estimator: e, Unsampled: 9}
