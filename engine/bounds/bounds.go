@@ -1,11 +1,12 @@
 // Package bounds finds what published margins of a table of counts give away about its cells: the least and the largest count
 // that each cell can have, given everything that was released, exact or perturbed, of all categories or of merged ones.
 //
+//	a, b := []int64{4, 5}, []int64{3, 2, 4}
 //	r := &bounds.Release{Levels: []int{2, 3}, Margins: []bounds.Margin{
-//		bounds.Exact("A", []int{0}, []int64{4, 5}),
-//		bounds.Exact("B", []int{1}, []int64{3, 2, 4}),
+//		{Name: "A", Variables: []int{0}, Low: a, High: a},
+//		{Name: "B", Variables: []int{1}, Low: b, High: b},
 //	}}
-//	b, err := bounds.Of(ctx, r, bounds.Options{}) // b.Low, b.High, b.Sharp, b.Method
+//	found, err := bounds.Of(ctx, r, bounds.Options{}) // found.Low, found.High, found.Sharp, found.Method
 //
 // The methods, from the cheapest on: Frechet, closed formulas where the margins are the cliques of a decomposable graph; Shuttle,
 // the generalised shuttle algorithm, valid whenever it is stopped; Sharp, the tightest bounds in whole numbers, by network flows,
@@ -20,7 +21,6 @@ import (
 	"math"
 	"strings"
 
-	"microrisk/engine/perturb"
 	"microrisk/engine/tabular"
 )
 
@@ -51,24 +51,6 @@ type Release struct {
 	Levels  []int    // number of categories of each variable of the base table
 	Names   []string // names of the variables, for messages; nil for none
 	Margins []Margin
-}
-
-// Exact is a margin published as it is.
-func Exact(name string, variables []int, counts []int64) Margin {
-	return Margin{Name: name, Variables: variables, Low: counts, High: counts}
-}
-
-// Published is a margin whose cells were perturbed one by one. The error names a count that the scheme never publishes.
-func Published(name string, variables []int, counts []int64, scheme perturb.Kernel) (Margin, error) {
-	m := Margin{Name: name, Variables: variables, Low: make([]int64, len(counts)), High: make([]int64, len(counts))}
-	for i, j := range counts {
-		low, high, ok := scheme.Bounds(j)
-		if !ok {
-			return Margin{}, fmt.Errorf("margin %s, cell %d: %s never publishes a count of %d", name, i, scheme.Name(), j)
-		}
-		m.Low[i], m.High[i] = low, high
-	}
-	return m, nil
 }
 
 // Cells is the number of cells of the base table.

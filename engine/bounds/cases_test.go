@@ -79,7 +79,7 @@ func readRelease(t *testing.T, dir string) *Release {
 		if p.Kind == "rounded" {
 			k, err := perturb.Conventional(p.Scheme.Base, "")
 			require.NoError(t, err)
-			m, err = Published(p.File, variables, first, k)
+			m, err = publishedBy(p.File, variables, first, k)
 			require.NoError(t, err)
 		}
 		r.Margins = append(r.Margins, m)

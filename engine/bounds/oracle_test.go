@@ -79,6 +79,6 @@ func extremes(list [][]int64) (low, high []int64) {
 }
 
 func TestEveryTable(t *testing.T) {
-	r := &Release{Levels: []int{2, 2}, Margins: []Margin{Exact("A", []int{0}, []int64{1, 1}), Exact("B", []int{1}, []int64{1, 1})}}
+	r := &Release{Levels: []int{2, 2}, Margins: []Margin{exactly("A", []int{0}, []int64{1, 1}), exactly("B", []int{1}, []int64{1, 1})}}
 	require.Equal(t, [][]int64{{0, 1, 1, 0}, {1, 0, 0, 1}}, everyTable(t, r))
 }

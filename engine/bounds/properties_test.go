@@ -74,7 +74,7 @@ func drawRelease(t *rapid.T) (*Release, []int64) {
 	for _, x := range table {
 		total += x
 	}
-	r.Margins = append(r.Margins, Exact("total", nil, []int64{total}))
+	r.Margins = append(r.Margins, exactly("total", nil, []int64{total}))
 	if rapid.IntRange(0, 4).Draw(t, "broken") == 0 {
 		m := &r.Margins[rapid.IntRange(0, len(r.Margins)-1).Draw(t, "which")]
 		i := rapid.IntRange(0, len(m.Low)-1).Draw(t, "where")

@@ -1,6 +1,7 @@
 package contingency_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -44,4 +45,44 @@ func ExampleMerge() {
 	// Output:
 	// 3 classes, on disk: true
 	// [2 1] [1 2]
+}
+
+// Tables that two processes counted, each with categories of its own, come as files and add up.
+func ExampleCombine() {
+	ctx := context.Background()
+	counted := func(categories []string, counts ...int64) *bytes.Buffer {
+		codes := make([]uint32, len(counts))
+		for c := range codes {
+			codes[c] = uint32(c)
+		}
+		table, err := contingency.New([]contingency.Variable{{Name: "AGE", Categories: categories, Order: contingency.ByNumber}}, [][]uint32{codes}, counts)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := contingency.Encode(ctx, &file, table); err != nil {
+			log.Fatal(err)
+		}
+		return &file
+	}
+	var tables []*contingency.Table
+	for _, file := range []*bytes.Buffer{counted([]string{"9", "10"}, 3, 1), counted([]string{"10", "11"}, 4, 1)} {
+		table, err := contingency.Decode(ctx, file, 0, 0, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		tables = append(tables, table)
+	}
+	sum, err := contingency.Combine(ctx, 0, 0, nil, tables...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range sum.Classes() {
+		age, _ := sum.Variables[0].Category(sum.Code(i, 0))
+		fmt.Println(age, sum.Count(i))
+	}
+	// Output:
+	// 9 3
+	// 10 5
+	// 11 1
 }

@@ -86,7 +86,7 @@ func allTwoWay(r *rand.Rand, n int) *bounds.Release {
 			at := []int{i / (n * n), i / n % n, i % n}
 			counts[at[pair[0]]*n+at[pair[1]]] += c
 		}
-		release.Margins = append(release.Margins, bounds.Exact("", pair[:], counts))
+		release.Margins = append(release.Margins, bounds.Margin{Variables: pair[:], Low: counts, High: counts})
 	}
 	return release
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -159,9 +158,4 @@ func (f *forestSample) effective() float64 {
 		return math.NaN()
 	}
 	return sum * sum / square
-}
-
-// best is the graph with the largest product of those seen, which is the best of all.
-func (f *forestSample) best() sampled {
-	return slices.MaxFunc(f.graphs, func(a, b sampled) int { return cmp.Compare(a.product.log(), b.product.log()) })
 }
