@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas/advice"
 )
 
 // A Chain is a list of operators bound to a schema, in stages: all operators of a stage are counted in one scan.
@@ -233,7 +234,8 @@ func (b *binder) make(s *step, nth int, a Added) error {
 		if who == "" {
 			who = "recode"
 		}
-		return fmt.Errorf("%s: the column %q exists already: choose another prefix or name, or say replace: true", who, a.Name)
+		return advice.Errorf("%s: the column %q exists already: choose %s", who, a.Name,
+			advice.Advice{Spec: "another prefix or name, or say replace: true", Flags: "another prefix, or say --replace"})
 	}
 	b.visible[a.Name] = id
 	b.order = place(b.order, old, id)

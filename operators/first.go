@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"microrisk/schemas/advice"
 )
 
 // A rowError is about a row of a part.
@@ -14,13 +16,18 @@ type rowError struct {
 	err error
 }
 
-func (e *rowError) Error() string { return fmt.Sprintf("row %d: %v", e.row, e.err) }
+func (e *rowError) Error() string { return e.Worded(advice.OfSpec) }
+
+// Worded is the text, its advice as say words it.
+func (e *rowError) Worded(say func(part any) string) string {
+	return fmt.Sprintf("row %d: %s", e.row, say(e.err))
+}
 
 func (e *rowError) Unwrap() error { return e.err }
 
 // rowErrorf makes a rowError about row r of the current batch.
 func (w *worker) rowErrorf(r int, format string, args ...any) error {
-	return &rowError{w.row(r), fmt.Errorf(format, args...)}
+	return &rowError{w.row(r), advice.Errorf(format, args...)}
 }
 
 // earlier is the error about the earlier row; one that is about no row comes before all that are.

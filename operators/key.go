@@ -10,6 +10,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A Key is a key as an operator counts it.
@@ -121,7 +122,8 @@ func (key Key) Request(in *arrow.Schema) (contingency.Request, error) {
 		}
 		switch t := ValueType(f.Type); {
 		case arrow.IsFloating(t.ID()):
-			return r, fmt.Errorf("%s: %q is of type %s: floating-point numbers are hardly ever equal, so they are no key variables: band them with recode (width or cuts)", operator, k.Name, t)
+			return r, advice.Errorf("%s: %q is of type %s: floating-point numbers are hardly ever equal, so they are no key variables: band them%s", operator, k.Name, t,
+				advice.Advice{Spec: " with recode (width or cuts)", Flags: ", such as --band COLUMN=5"})
 		case arrow.IsNested(t.ID()):
 			return r, fmt.Errorf("%s: %q is nested (%s): a key variable has one value a record", operator, k.Name, t)
 		case !HasEquality(t):

@@ -62,7 +62,7 @@ type Env struct {
 	MemoryGiven bool
 	Seed        uint64
 	Logger      *slog.Logger
-	Warn        func(message string)                  // a warning for the summary and the log
+	Warn        func(format string, args ...any)      // a warning for the summary and the log, as of package advice
 	Progress    func(stage string, done, total int64) // never nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // named says which operator an error is about.
@@ -15,7 +16,7 @@ func (p *Plan) named(err error) error {
 	if p == nil || p.Name == "" || strings.HasPrefix(err.Error(), p.Name+": ") {
 		return err
 	}
-	return fmt.Errorf("%s: %w", p.Name, err)
+	return advice.Errorf("%s: %w", p.Name, err)
 }
 
 // check finds what is wrong with a plan in itself.

@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/schemas/advice"
 )
 
 // Records is a source of records that are in memory already: each is a part.
@@ -66,7 +68,7 @@ func (p *recordPart) Rows() int64     { return p.NumRows() }
 func (p *recordPart) Read(_ context.Context, mem memory.Allocator, want []Want, batch int) (array.RecordReader, error) {
 	r, err := ReadRecord(mem, p.Record, want, batch)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p, err)
+		return nil, advice.Errorf("%s: %w", p, err)
 	}
 	return r, nil
 }

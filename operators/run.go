@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas/advice"
 )
 
 // Options of a run. The zero value is good.
@@ -134,14 +135,16 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		r.rows += p.Rows()
 	}
 	r.report.Rows = r.rows
-	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(message string) {
+	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(format string, args ...any) {
+		text := advice.Textf(format, args...)
+		message := text.String()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if slices.Contains(r.report.Warnings, message) {
 			return // another operator of the same key has said it
 		}
 		r.report.Warnings = append(r.report.Warnings, message)
-		o.Logger.Warn(message)
+		advice.Log(o.Logger, slog.LevelWarn, text)
 	}}
 	return r, nil
 }
@@ -162,11 +165,11 @@ func (r *run) count(ctx context.Context, n int) error {
 		tables := make([]*contingency.Table, len(st.tables))
 		for k, t := range st.tables {
 			if tables[k], err = r.table(ctx, t, workers); err != nil {
-				return fmt.Errorf("%s: %w", st.plan.Name, err)
+				return advice.Errorf("%s: %w", st.plan.Name, err)
 			}
 		}
 		if r.fitted[i], err = st.plan.Fit(ctx, tables, r.env); err != nil {
-			return fmt.Errorf("%s: %w", st.plan.Name, err)
+			return advice.Errorf("%s: %w", st.plan.Name, err)
 		}
 		if r.fitted[i] == nil {
 			return fmt.Errorf("%s: Fit gave nothing, and no error", st.plan.Name)
@@ -288,7 +291,7 @@ func (w *worker) spill(workers int) error {
 // guard tells what goes wrong in a part with the part's name, panics too.
 func (w *worker) guard(part Part, err *error) {
 	if x := recover(); x != nil {
-		*err = fmt.Errorf("%s: %w", part, Recovered(x, nil))
+		*err = advice.Errorf("%s: %w", part, Recovered(x, nil))
 	}
 }
 
@@ -355,7 +358,7 @@ func (w *worker) takeBatch(ctx context.Context, batch arrow.Record, out PartWrit
 	w.batch, w.rows = batch, int(batch.NumRows())
 	defer w.free()
 	if err := w.process(ctx, len(w.scan.chain.steps), found); err != nil {
-		return fmt.Errorf("%s: %w", w.part, err)
+		return advice.Errorf("%s: %w", w.part, err)
 	}
 	if out == nil {
 		return nil

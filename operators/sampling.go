@@ -7,6 +7,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // RequestWeight adds the sampling weights up in the first table of a plan, that of the key, if there is such a column.
@@ -75,3 +76,6 @@ func SampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (SampleSiz
 	}
 	return z, t.Err()
 }
+
+// Sampling is what to give where nothing is said of how the records were drawn.
+var Sampling = advice.Advice{Spec: "sampling (fraction, population_size or weight)", Flags: "--fraction, --population-size or --weight"}

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas/advice"
 )
 
 // A scan is one pass over the source: what is read, applied and counted in it.
@@ -240,7 +241,7 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 	}
 	if err != nil {
 		if st.plan.Name != "" {
-			return fmt.Errorf("%s: %w", st.plan.Name, err)
+			return advice.Errorf("%s: %w", st.plan.Name, err)
 		}
 		return err
 	}
@@ -391,9 +392,10 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 		v, ok := Number(a, r)
 		switch {
 		case sum.Weight && (!ok || !(v > 0) || math.IsInf(v, 1)):
-			way := ""
+			var way advice.Advice
 			if !ok || v == 0 {
-				way = fmt.Sprintf("; leave such records out by a range (select), or say weight: {column: %s, zero: drop}", sum.Name)
+				way = advice.Advice{Spec: "; leave such records out by a range (select), or say weight: {column: " + sum.Name + ", zero: drop}",
+					Flags: "; leave such records out by a range (--select), or say --zero-weight drop, with the weight " + sum.Name}
 			}
 			return nil, w.rowErrorf(r, "the weight %q is %s: a weight must be a finite number above 0%s", sum.Name, show(a, r), way)
 		case ok && (math.IsNaN(v) || math.IsInf(v, 0)):

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A Seeker is what an operator's Apply may also be: it names values that some row should have. Unfound is asked once, when all rows have
@@ -113,7 +114,7 @@ func (s *Sought) Unfound() error {
 }
 
 // allowedEmpty is the way out of an UnfoundError.
-const allowedEmpty = "; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)"
+var allowedEmpty = advice.Advice{Spec: "; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)", Flags: "; if that is meant, allow it with --allow-empty"}
 
 // An UnfoundError says that an operator names values that no row has, or chooses no row.
 type UnfoundError struct {
@@ -124,19 +125,23 @@ type UnfoundError struct {
 	Known  []string // values that rows have, sorted; not all of very many
 }
 
-func (e *UnfoundError) Error() string {
+// Error is in the words of a spec.
+func (e *UnfoundError) Error() string { return e.Worded(advice.OfSpec) }
+
+// Worded is the text, its advice as say words it.
+func (e *UnfoundError) Worded(say func(part any) string) string {
 	if e.Rows > 0 {
-		return fmt.Sprintf("%s: none of the %d rows is chosen, so that there is nothing to measure%s", e.Who, e.Rows, allowedEmpty)
+		return fmt.Sprintf("%s: none of the %d rows is chosen, so that there is nothing to measure%s", e.Who, e.Rows, say(allowedEmpty))
 	}
 	var b strings.Builder
 	rows := cmp.Or(e.Of, "row")
 	fmt.Fprintf(&b, "%s: no %s has the value %s", e.Who, rows, quotedSome(e.Values, "or"))
 	if len(e.Known) == 0 {
-		return b.String() + "; the rows have no value at all" + allowedEmpty
+		return b.String() + "; the rows have no value at all" + say(allowedEmpty)
 	}
 	near := nearestValues(e.Values[0], e.Known)
 	fmt.Fprintf(&b, "; the nearest values are %s", quotedSome(near, "and"))
-	b.WriteString(allowedEmpty)
+	b.WriteString(say(allowedEmpty))
 	return b.String()
 }
 
@@ -193,7 +198,7 @@ func (r *run) checkFound(s *scan) error {
 				return err
 			}
 			if warning != "" {
-				r.env.Warn(warning)
+				r.env.Warn("%s", warning)
 			}
 		}
 		if r.o.AllowEmpty || r.rows == 0 {

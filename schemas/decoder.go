@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"microrisk/schemas/advice"
 )
 
 // Decode makes a spec of the root of its text and validates it. name is the file's, for messages. The error is a *SpecError with all that
@@ -81,7 +83,7 @@ func within(path, outer string) bool {
 // Problem notes what is wrong with a value that has been met.
 func (d *Decoder) Problem(path, message string) {
 	d.wrong = append(d.wrong, path)
-	d.problems = append(d.problems, d.places.locate([]Problem{{Path: path, Message: message}})...)
+	d.problems = append(d.problems, d.places.locate([]Problem{{Path: path, Message: advice.Textf("%s", message)}})...)
 }
 
 // locate gives problems the place of their path, or of the nearest value around it.

@@ -1,11 +1,12 @@
 package schemas
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"microrisk/schemas/advice"
 )
 
 // Names of the limits of a key, which all measures have.
@@ -103,7 +104,7 @@ func (c *Checker) limits(s *Spec) {
 		case math.IsNaN(value) || value < 0:
 			c.Add(path, "the limit %s is %v; it must be 0 or more", name, value)
 		case len(s.Operators) > 0 && !has[name]:
-			c.Add(path, "%s", s.noFigure(name))
+			c.Add(path, "%v", s.noFigure(name))
 		case all[at].Ranked && s.Sink.Path == "":
 			c.Add(path, "the limit %s is compared while records are written; add a sink", name)
 		}
@@ -111,10 +112,10 @@ func (c *Checker) limits(s *Spec) {
 }
 
 // noFigure tells why no operator of a spec has a figure.
-func (s *Spec) noFigure(name string) string {
+func (s *Spec) noFigure(name string) error {
 	for _, o := range s.Operators {
 		if l, ok := o.Config.(Lacking); ok {
-			if why := l.Lacks(name, s); why != "" {
+			if why := l.Lacks(name, s); why != nil {
 				return why
 			}
 		}
@@ -124,7 +125,7 @@ func (s *Spec) noFigure(name string) string {
 	if len(list) > 1 {
 		add = "one of them"
 	}
-	return fmt.Sprintf("the limit %s is compared with a figure of %s; add %s to operators", name, oneOfWords(list), add)
+	return advice.Errorf("the limit %s is compared with a figure of %s; add %s to %s", name, oneOfWords(list), add, advice.Advice{Spec: "operators", Flags: "--measures"})
 }
 
 // oneOfWords lists words: a, b or c.

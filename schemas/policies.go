@@ -3,14 +3,20 @@ package schemas
 import (
 	"fmt"
 	"slices"
+
+	"microrisk/schemas/advice"
 )
+
+// categoryOrDrop tells how an operator takes the policies that it knows.
+var categoryOrDrop = advice.Advice{Spec: "missing: category or missing: drop",
+	Flags: "category or drop, by --NAME-missing (such as --mc3-missing) or by --missing"}
 
 // CategoryOrDrop finds missing-value policies that an operator of equivalence classes does not know.
 func (c *Checker) CategoryOrDrop(path, name, own string, key *Key) {
 	takes := []string{"", MissingCategory, MissingDrop}
 	if own != "" {
 		if !slices.Contains(takes, own) && slices.Contains(MissingPolicies, own) {
-			c.Add(path+".missing", "%s takes missing values as a category or drops them, not %q; write missing: category or missing: drop", name, own)
+			c.Add(path+".missing", "%s takes missing values as a category or drops them, not %q; write %s", name, own, categoryOrDrop)
 		}
 		return
 	}
@@ -19,7 +25,7 @@ func (c *Checker) CategoryOrDrop(path, name, own string, key *Key) {
 	}
 	for _, k := range key.Variables {
 		if policy := policyOf(key, k); !slices.Contains(takes, policy) && slices.Contains(MissingPolicies, policy) {
-			c.Add(path, "the missing-value policy of %s is %s, which %s does not know; give %s a policy of its own, missing: category or missing: drop", k.Name, policy, name, name)
+			c.Add(path, "the missing-value policy of %s is %s, which %s does not know; give %s a policy of its own, %s", k.Name, policy, name, name, categoryOrDrop)
 			return
 		}
 	}
@@ -91,6 +97,6 @@ func (c *Checker) TableVariables(path, name string, by, cells []KeyVariable) {
 // TwoPolicies checks a policy of an operator whose tables have a cell for every record.
 func (c *Checker) TwoPolicies(path, name, missing string) {
 	if missing != "" && missing != MissingCategory && missing != MissingDrop {
-		c.Add(path, "%s takes missing values as a category or drops them, not %q; write missing: category or missing: drop", name, missing)
+		c.Add(path, "%s takes missing values as a category or drops them, not %q; write %s", name, missing, categoryOrDrop)
 	}
 }

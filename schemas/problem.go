@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"microrisk/schemas/advice"
 )
 
 // A Problem is one thing that is wrong with a spec: what is wrong, then what would be right.
@@ -11,7 +13,7 @@ type Problem struct {
 	Path    string // of the field, as key.variables[2]
 	Line    int    // of the spec's text, from 1; 0 when it has none
 	Column  int
-	Message string
+	Message advice.Text
 }
 
 // A SpecError lists all that is wrong with a spec.
@@ -21,13 +23,16 @@ type SpecError struct {
 }
 
 // Error has one line a problem, with its place in the text where there is one.
-func (e *SpecError) Error() string {
+func (e *SpecError) Error() string { return e.Worded(advice.OfSpec) }
+
+// Worded is the text, its advice as say words it.
+func (e *SpecError) Worded(say func(part any) string) string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		if p.Line > 0 {
-			lines[i] = fmt.Sprintf("%s:%d:%d: %s", e.Name, p.Line, p.Column, p.Message)
+			lines[i] = fmt.Sprintf("%s:%d:%d: %s", e.Name, p.Line, p.Column, say(p.Message))
 		} else {
-			lines[i] = p.Message
+			lines[i] = say(p.Message)
 		}
 	}
 	return strings.Join(lines, "\n")

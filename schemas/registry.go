@@ -102,7 +102,7 @@ type Private interface{ Public() Config }
 
 // A Lacking operator tells why it has no figure that it could have.
 type Lacking interface {
-	Lacks(figure string, s *Spec) string // "": there is no reason
+	Lacks(figure string, s *Spec) error // nil: there is no reason
 }
 
 // A Scoring operator has scores of records that a population could confirm.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"microrisk/schemas/advice"
 )
 
 // A Table is a field table: what a mapping of the spec may say, bound to where it goes. The decoder, the writer, the JSON Schema, the
@@ -134,7 +136,7 @@ func Settle(who string, t Table) error {
 	c := &Checker{skip: func(string) bool { return false }}
 	c.Table("", t)
 	if len(c.problems) > 0 {
-		return fmt.Errorf("%s: %s", who, c.problems[0].Message)
+		return advice.Errorf("%s: %s", who, c.problems[0].Message)
 	}
 	Complete(t)
 	return nil

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"microrisk/schemas/advice"
 )
 
 // MaxKeyVariables is the most key variables a key can have.
@@ -32,10 +34,10 @@ type Checker struct {
 	skip     func(path string) bool
 }
 
-// Add notes a problem.
+// Add notes a problem, in words that may be of package advice.
 func (c *Checker) Add(path, format string, args ...any) {
 	if !c.skip(path) {
-		c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+		c.problems = append(c.problems, Problem{Path: path, Message: advice.Textf(format, args...)})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Name of the operator, and the prefix of its columns unless the spec says otherwise.
@@ -48,7 +49,8 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 	key := s.KeyOf(c)
 	k.CategoryOrDrop(path, Name, c.Missing, key)
 	if s.Sampling == nil {
-		k.Add(path, "individual needs the sampling weights: add sampling: {weight: COLUMN}, or its fraction or the population_size")
+		k.Add(path, "individual needs the sampling weights: add %s",
+			advice.Advice{Spec: "sampling: {weight: COLUMN}, or its fraction or the population_size", Flags: "--weight COLUMN, or --fraction or --population-size"})
 	}
 	if c.Household != "" && key.Has(c.Household) {
 		k.Add(path+".household", "%s is the household and a key variable; leave it out of the key", c.Household)

@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // document describes the operator's part of the summary.
@@ -51,7 +52,8 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		return nil, err
 	}
 	if o.Sampling == nil {
-		return nil, fmt.Errorf("%s: nothing is said of the sampling: give sampling (weight, fraction or population_size)", b.prefix)
+		return nil, advice.Errorf("%s: nothing is said of the sampling: give %s", b.prefix,
+			advice.Advice{Spec: "sampling (weight, fraction or population_size)", Flags: "--weight, --fraction or --population-size"})
 	}
 	var err error
 	if b.drop, err = b.key.Drops(); err != nil {
@@ -245,7 +247,7 @@ func (f *fitted) together(ctx context.Context, t, with *contingency.Table, env o
 		from = to
 	}
 	if h.Missing > 0 {
-		env.Warn(fmt.Sprintf("%s: %d records have no %s: each is a household of its own", f.bound.prefix, h.Missing, f.bound.Config.Household))
+		env.Warn("%s: %d records have no %s: each is a household of its own", f.bound.prefix, h.Missing, f.bound.Config.Household)
 	}
 	h.Percent = operators.Percent(h.Reidentified, float64(f.summary.Records))
 	return with.Err()

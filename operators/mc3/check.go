@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // MaxExactVariables is the most key variables that the exact search takes, memory permitting.
@@ -15,7 +16,8 @@ func (m *Config) Check(k *schemas.Checker, path string, spec *schemas.Spec) {
 	key := spec.KeyOf(m)
 	k.CategoryOrDrop(path, Name, m.Missing, key)
 	if spec.Sampling == nil {
-		k.Add(path, "mc3 needs the size of the population: add sampling with fraction, population_size or weight")
+		k.Add(path, "mc3 needs the size of the population: add %s",
+			advice.Advice{Spec: "sampling with fraction, population_size or weight", Flags: "--fraction, --population-size or --weight"})
 	}
 	if m.PriorPrecision != nil && len(m.PriorPrecision) == 0 {
 		k.Add(path+".prior_precision", "prior_precision is an empty list; give one number or several, such as 1")

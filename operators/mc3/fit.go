@@ -94,11 +94,11 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	operators.KeyNotes(env, t, b.Sampling)
 	if d.Records == 0 {
-		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
+		env.Warn("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix)
 	}
 	o := b.riskOptions(env, sample.Unsampled())
 	if o.Estimator == risk.Gamma && fraction > 0 && fraction < smallFraction {
-		env.Warn(fmt.Sprintf("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.prefix))
+		env.Warn("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.prefix)
 	}
 	var laws []*fittedLaw
 	if b.Model != nil {
@@ -187,8 +187,8 @@ func (b *bound) doubt(found *search.Result, env operators.Env) {
 		names := b.names()
 		edge = fmt.Sprintf(", worst for the edge %s - %s", names[w.Edge[0]], names[w.Edge[1]])
 	}
-	env.Warn(fmt.Sprintf("%s: the chains have not converged (%s%s): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
-		b.prefix, strings.Join(doubts, "; "), edge, MaxExactVariables))
+	env.Warn("%s: the chains have not converged (%s%s): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
+		b.prefix, strings.Join(doubts, "; "), edge, MaxExactVariables)
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.

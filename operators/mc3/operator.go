@@ -2,7 +2,6 @@ package mc3
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -10,6 +9,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // document describes the operator's part of the summary.
@@ -78,7 +78,7 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		return nil, err
 	}
 	if o.Sampling == nil {
-		return nil, fmt.Errorf("%s: nothing is said of the size of the population: give sampling (fraction, population_size or weight)", b.prefix)
+		return nil, advice.Errorf("%s: nothing is said of the size of the population: give %s", b.prefix, operators.Sampling)
 	}
 	var err error
 	if b.drop, err = b.key.Drops(); err != nil {

@@ -64,7 +64,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		return nil, err
 	}
 	if f.nowhere > 0 {
-		env.Warn(fmt.Sprintf("%s: %d records have no value of %s: they are in no table", b.prefix, f.nowhere, strings.Join(schemas.VariableNames(b.Config.By), ", ")))
+		env.Warn("%s: %d records have no value of %s: they are in no table", b.prefix, f.nowhere, strings.Join(schemas.VariableNames(b.Config.By), ", "))
 	}
 	if b.Published != nil {
 		if err := f.foreignRows(env); err != nil {
@@ -117,6 +117,6 @@ func (f *fit) makeKey(env operators.Env) {
 		f.key = perturb.KeyOf(b.Secret)
 	case b.Published == nil && b.Config.Release.Random():
 		f.key = perturb.KeyOf(fmt.Appendf(nil, "microrisk seed %d", env.Seed))
-		env.Warn(fmt.Sprintf("%s: the published counts are made anew by the run's seed, which anybody can know; give the secret that they were published by, or the counts that were published, for what really is released", b.prefix))
+		env.Warn("%s: the published counts are made anew by the run's seed, which anybody can know; give the secret that they were published by, or the counts that were published, for what really is released", b.prefix)
 	}
 }

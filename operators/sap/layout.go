@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A layout is the order of the cells of tables: all combinations of the variables' categories, first variable slowest.
@@ -105,7 +106,7 @@ func (l *layout) impossible(list []map[string]string) ([]bool, error) {
 
 // wronglySaid is an error of the spec that only the data shows.
 func wronglySaid(format string, args ...any) error {
-	return &schemas.SpecError{Problems: []schemas.Problem{{Path: "operators", Message: fmt.Sprintf(format, args...)}}}
+	return &schemas.SpecError{Problems: []schemas.Problem{{Path: "operators", Message: advice.Textf(format, args...)}}}
 }
 
 // combination is a combination in words: the variables of cells in their order, then what is none of them.

@@ -41,7 +41,7 @@ func (f *fit) foreignRows(env operators.Env) error {
 		}
 	}
 	if empty > 0 {
-		env.Warn(fmt.Sprintf("%s: %d rows of 0 of %s are of categories or tables that the data does not have: they are not counted as cells; declare levels if they should be", b.prefix, empty, p.Name))
+		env.Warn("%s: %d rows of 0 of %s are of categories or tables that the data does not have: they are not counted as cells; declare levels if they should be", b.prefix, empty, p.Name)
 	}
 	return nil
 }

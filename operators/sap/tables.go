@@ -123,20 +123,20 @@ func (f *fit) summarise(env operators.Env) *Summary {
 		s.SmallestKnown = append(s.SmallestKnown, SmallestKnown{Tables: counts[attribution.Never]})
 	}
 	if s.NotFound = counts[attribution.NotFound]; s.NotFound > 0 {
-		env.Warn(fmt.Sprintf("%s: there are too many people and cells to find the smallest number of people known for %s: it is null", b.prefix, tablesInWords(s.NotFound)))
+		env.Warn("%s: there are too many people and cells to find the smallest number of people known for %s: it is null", b.prefix, tablesInWords(s.NotFound))
 	}
 	s.Riskiest = f.riskiest()
 	if s.LowerBound {
-		env.Warn(fmt.Sprintf("%s: the tightest bounds of some cells were not found: SAP is at least what is said", b.prefix))
+		env.Warn("%s: the tightest bounds of some cells were not found: SAP is at least what is said", b.prefix)
 	}
 	if !s.Exact {
-		env.Warn(fmt.Sprintf("%s: for some tables SAP is an estimate from %d random orders of their people, to within %.2g (95 %% intervals)", b.prefix, attribution.DefaultSamples, s.HalfWidth))
+		env.Warn("%s: for some tables SAP is an estimate from %d random orders of their people, to within %.2g (95 %% intervals)", b.prefix, attribution.DefaultSamples, s.HalfWidth)
 	}
 	if s.SmallTables > 0 {
-		env.Warn(fmt.Sprintf("%s: %s fewer than %d people, where SAP is that of knowing everybody", b.prefix, have(s.SmallTables), most))
+		env.Warn("%s: %s fewer than %d people, where SAP is that of knowing everybody", b.prefix, have(s.SmallTables), most)
 	}
 	if s.Records == 0 {
-		env.Warn(fmt.Sprintf("%s: no record is in a table: the input has none, none was chosen, or all were dropped", b.prefix))
+		env.Warn("%s: no record is in a table: the input has none, none was chosen, or all were dropped", b.prefix)
 	}
 	return s
 }

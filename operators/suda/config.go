@@ -2,8 +2,10 @@ package suda
 
 import (
 	"cmp"
+	"errors"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Name of the operator, and the prefix of its columns unless the spec says otherwise.
@@ -120,14 +122,15 @@ func (c *Config) Figures(s *schemas.Spec) []string {
 }
 
 // Lacks is a Lacking operator's.
-func (c *Config) Lacks(figure string, s *schemas.Spec) string {
+func (c *Config) Lacks(figure string, s *schemas.Spec) error {
 	switch {
 	case figure != LimitDIS:
-		return ""
+		return nil
 	case s.Sampling != nil:
-		return "there is no DIS with a threshold above 1 to compare the limit with; leave the limit or the threshold out"
+		return errors.New("there is no DIS with a threshold above 1 to compare the limit with; leave the limit or the threshold out")
 	}
-	return "there is no DIS to compare the limit with; say how the records were drawn (sampling)"
+	return advice.Errorf("there is no DIS to compare the limit with; say how the records were drawn (%s)",
+		advice.Advice{Spec: "sampling", Flags: "--fraction, --population-size or --weight"})
 }
 
 // ShareColumn is the name of the column with a variable's share of the records' score.

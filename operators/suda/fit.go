@@ -3,7 +3,6 @@ package suda
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
@@ -43,7 +42,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		f.summary.PopulationSize = &sample.Population
 	}
 	if r.Records == 0 {
-		env.Warn(fmt.Sprintf("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix))
+		env.Warn("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix)
 	}
 	switch {
 	case b.Sampling != nil && r.Records == 0 && b.Config.Threshold <= 1:
@@ -53,10 +52,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 			f.summary.Fraction = &fraction
 		}
 	case b.Config.Threshold > 1:
-		env.Warn(fmt.Sprintf("%s: DIS is not defined with a threshold above 1: %s is null", b.prefix, schemas.Column(b.prefix, ColumnDISIS)))
+		env.Warn("%s: DIS is not defined with a threshold above 1: %s is null", b.prefix, schemas.Column(b.prefix, ColumnDISIS))
 	case fraction == 0:
-		env.Warn(fmt.Sprintf("%s: nothing is said of the sampling, so there is no DIS and %s is null: give sampling (fraction, population_size or weight)",
-			b.prefix, schemas.Column(b.prefix, ColumnDISIS)))
+		env.Warn("%s: nothing is said of the sampling, so there is no DIS and %s is null: give %s", b.prefix, schemas.Column(b.prefix, ColumnDISIS), operators.Sampling)
 	default:
 		dis := uniques.DIS(fraction, r.Uniques, r.Doubles)
 		f.summary.DIS, f.summary.Fraction = &dis, &fraction

@@ -169,7 +169,7 @@ func (b *bound) secretKey(env operators.Env) (perturb.Key, error) {
 		if _, err := rand.Read(secret); err != nil {
 			return perturb.Key{}, err
 		}
-		env.Warn(fmt.Sprintf("%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree", b.prefix))
+		env.Warn("%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree", b.prefix)
 	}
 	return perturb.KeyOf(secret), nil
 }

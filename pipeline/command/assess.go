@@ -15,6 +15,7 @@ import (
 	"microrisk/operators/selection"
 	"microrisk/pipeline"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 func keyFlags() []cli.Flag {
@@ -112,7 +113,7 @@ func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec, err error
 	text := string(spec.YAML())
 	if err != nil {
 		var why strings.Builder
-		for line := range strings.Lines(ofFlags(err).Error()) {
+		for line := range strings.Lines(advice.Say(err, advice.OfFlags)) {
 			why.WriteString("# not valid yet: " + strings.TrimRight(line, "\n") + "\n")
 		}
 		text = why.String() + text

@@ -39,6 +39,7 @@ import (
 	"microrisk/pipeline"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Exit statuses.
@@ -175,6 +176,14 @@ type console struct {
 	stopProfile func() // nil when there is no profile
 }
 
+// words are those of who described the run.
+func (c *console) words() func(part any) string {
+	if c.flags {
+		return advice.OfFlags
+	}
+	return advice.OfSpec
+}
+
 // fail writes an error, one line for each thing that is wrong.
 func (c *console) fail(err error) {
 	c.finish()
@@ -182,7 +191,7 @@ func (c *console) fail(err error) {
 		c.failJSON(err)
 		return
 	}
-	for line := range strings.Lines(c.oneLine(err.Error())) {
+	for line := range strings.Lines(c.oneLine(advice.Say(err, c.words()))) {
 		fmt.Fprintf(c.Err, "microrisk: %s\n", strings.TrimRight(line, "\n"))
 	}
 	var fault *operators.Fault
@@ -205,6 +214,7 @@ func (c *console) oneLine(text string) string {
 
 // failJSON writes an error as JSON lines, with fields where it has any.
 func (c *console) failJSON(err error) {
+	say := c.words()
 	log := slog.New(slog.NewJSONHandler(c.Err, nil))
 	var breach breachError
 	var spec *schemas.SpecError
@@ -213,24 +223,24 @@ func (c *console) failJSON(err error) {
 	var work *budget.WorkError
 	switch {
 	case errors.As(err, &fault):
-		log.Error(err.Error(), "stack", fault.Stack)
+		log.Error(advice.Say(err, say), "stack", fault.Stack)
 	case errors.As(err, &memory):
-		log.Error(err.Error(), "needs_bytes", memory.Needs, "limit_bytes", memory.Limit)
+		log.Error(advice.Say(err, say), "needs_bytes", memory.Needs, "limit_bytes", memory.Limit)
 	case errors.As(err, &work):
-		log.Error(err.Error(), "needs_hours", work.Needs.Hours(), "limit_hours", work.Limit.Hours())
+		log.Error(advice.Say(err, say), "needs_hours", work.Needs.Hours(), "limit_hours", work.Limit.Hours())
 	case errors.As(err, &breach):
-		log.Error(err.Error(), "limit", breach.Limit, "operator", breach.Operator, "value", breach.Value, "allowed", breach.Allowed,
+		log.Error(advice.Say(err, say), "limit", breach.Limit, "operator", breach.Operator, "value", breach.Value, "allowed", breach.Allowed,
 			"records", breach.Records, "dropped", breach.Dropped)
 	case errors.As(err, &spec) && spec.Error() == err.Error():
 		for _, p := range spec.Problems {
 			if p.Line > 0 {
-				log.Error(p.Message, "file", spec.Name, "line", p.Line, "column", p.Column, "field", p.Path)
+				log.Error(say(p.Message), "file", spec.Name, "line", p.Line, "column", p.Column, "field", p.Path)
 			} else {
-				log.Error(p.Message, "field", p.Path)
+				log.Error(say(p.Message), "field", p.Path)
 			}
 		}
 	default:
-		for line := range strings.Lines(err.Error()) {
+		for line := range strings.Lines(advice.Say(err, say)) {
 			log.Error(strings.TrimRight(line, "\n"))
 		}
 	}
@@ -307,7 +317,7 @@ breached.`,
 			action := command.Action
 			command.Action = func(ctx *cli.Context) error {
 				c.flags = true
-				return ofFlags(action(ctx))
+				return action(ctx)
 			}
 		}
 		command.OnUsageError = app.OnUsageError

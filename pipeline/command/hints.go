@@ -20,43 +20,6 @@ var meant = map[string]string{
 	"operators": "measures", "threads": "workers", "jobs": "workers", "sep": "delimiter", "verbose": "log-format", "dry-run": "print-spec", "k": "anonymity", "l": "diversity",
 }
 
-// inFlags puts what a message says of the spec into the words of flags, for who typed flags.
-var inFlags = strings.NewReplacer(
-	"add sampling with fraction, population_size or weight", "add --fraction, --population-size or --weight",
-	"give sampling (fraction, population_size or weight)", "give --fraction, --population-size or --weight",
-	"give sampling (weight, fraction or population_size)", "give --weight, --fraction or --population-size",
-	"say how the records were drawn (sampling)", "say how the records were drawn (--fraction, --population-size or --weight)",
-	"add sampling: {weight: COLUMN}, or its fraction or the population_size", "add --weight COLUMN, or --fraction or --population-size",
-	"or say source: {format: ...}", "or say --format parquet, arrow or csv",
-	", or say sink: {format: ...}", "",
-	"allow it (allow_empty: true in a spec, --allow-empty)", "allow it with --allow-empty",
-	"band them with recode (width or cuts)", "band them, such as --band COLUMN=5",
-	"missing: category or missing: drop", "category or drop, by --NAME-missing (such as --mc3-missing) or by --missing",
-	"(missing: category)", "(--missing category)",
-	"allow more (memory)", "allow more (--memory)",
-	" to operators", " to --measures",
-	"replace: true", "--replace",
-	"max_size", "--max-size",
-	"leave such records out by a range (select), or say weight: {column: ", "leave such records out by a range (--select), or say --zero-weight drop, with the weight ",
-	", zero: drop}", "",
-	"choose another prefix or name, or say --replace", "choose another prefix, or say --replace",
-)
-
-// flagError is an error of a run that flags describe.
-type flagError struct{ error }
-
-func (e flagError) Error() string { return inFlags.Replace(e.error.Error()) }
-func (e flagError) Unwrap() error { return e.error }
-
-// ofFlags words an error for who typed flags.
-func ofFlags(err error) error {
-	var limit *limitError
-	if err == nil || errors.As(err, &limit) || isUsage(err) {
-		return err
-	}
-	return flagError{err}
-}
-
 // unknownFlag says what was probably meant by a flag that there is not.
 func unknownFlag(command *cli.Command, name string, known []string) error {
 	if to := meant[name]; slices.Contains(known, to) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"microrisk/schemas/advice"
 )
 
 // logEvery is how often a stage that takes long is heard of where there is no terminal.
@@ -111,8 +113,8 @@ type flagHandler struct {
 
 // Handle is a slog.Handler's.
 func (h *flagHandler) Handle(ctx context.Context, r slog.Record) error {
-	if h.console.flags {
-		r.Message = inFlags.Replace(r.Message)
+	if text, ok := advice.Logged(ctx); ok {
+		r.Message = text.Worded(h.console.words())
 	}
 	return h.Handler.Handle(ctx, r)
 }

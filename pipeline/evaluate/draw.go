@@ -16,6 +16,7 @@ import (
 	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // groupColumn names the counting operator of strata or households.
@@ -63,7 +64,7 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 		p.group = &session.Counting{Classes: true, As: groupColumn, Requests: func(in *arrow.Schema) ([]contingency.Request, error) {
 			r, err := request(in)
 			if err != nil {
-				err = fmt.Errorf("%s: %w", role, err)
+				err = advice.Errorf("%s: %w", role, err)
 			}
 			return r, err
 		}}

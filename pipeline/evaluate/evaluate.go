@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/evaluate"
 	"microrisk/pipeline/session"
+	"microrisk/schemas/advice"
 )
 
 // An Evaluation is what scores are worth.
@@ -185,7 +186,7 @@ func (e *Evaluation) fraction(ctx context.Context, s *Spec, p *population, fract
 				for _, rest := range samples[i:] {
 					rest.release()
 				}
-				return fmt.Errorf("sample %d of fraction %g: %w", sample.repetition, fraction, err)
+				return advice.Errorf("sample %d of fraction %g: %w", sample.repetition, fraction, err)
 			}
 			e.warn(warnings)
 			all = append(all, j)
@@ -246,11 +247,11 @@ func (e *Evaluation) summarise(ctx context.Context, s *Spec, fraction float64, s
 			}
 			roc, err := evaluate.NewROC(j.scores[k], truth)
 			if err != nil {
-				return fmt.Errorf("%s: %w", score.name, err)
+				return advice.Errorf("%s: %w", score.name, err)
 			}
 			rank, err := evaluate.NewLogitRank(ctx, j.scores[k], truth, 0, 0)
 			if err != nil {
-				return fmt.Errorf("%s: %w", score.name, err)
+				return advice.Errorf("%s: %w", score.name, err)
 			}
 			auc[k], slope[k] = append(auc[k], roc.Area), append(slope[k], rank.Slope)
 			j.AUC, j.Slope = append(j.AUC, finite(roc.Area)), append(j.Slope, finite(rank.Slope))
@@ -269,7 +270,7 @@ func (e *Evaluation) summarise(ctx context.Context, s *Spec, fraction float64, s
 		}
 		f.Scores = append(f.Scores, out)
 		if err := drawn.finish(s.Bins); err != nil {
-			return fmt.Errorf("%s: %w", score.name, err)
+			return advice.Errorf("%s: %w", score.name, err)
 		}
 		plots.scores = append(plots.scores, &drawn)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A columnCheck goes through a spec as its operators see the columns, and finds those that are not there: all of them, which binding
@@ -82,7 +83,7 @@ func (c *columnCheck) check(path, who, name string) {
 			return
 		}
 	}
-	c.problems = append(c.problems, schemas.Problem{Path: path, Message: c.job.WhyUnknown(who, name, c.visible)})
+	c.problems = append(c.problems, schemas.Problem{Path: path, Message: advice.Textf("%s", c.job.WhyUnknown(who, name, c.visible))})
 }
 
 // A columnScope is what operators tell of their columns.
@@ -127,7 +128,7 @@ func (c *columnCheck) count(name string) {
 		t = d.ValueType
 	}
 	if !arrow.IsInteger(t.ID()) {
-		c.problems = append(c.problems, schemas.Problem{Path: path, Message: fmt.Sprintf("the table's count %q is of type %s; it must be a column of whole numbers", name, TypeName(fields[0].Type))})
+		c.problems = append(c.problems, schemas.Problem{Path: path, Message: advice.Textf("the table's count %q is of type %s; it must be a column of whole numbers", name, TypeName(fields[0].Type))})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/suda"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Counting is an operator that keeps the tables it is given, for those who look at tables and write nothing. With classes it makes
@@ -57,8 +58,12 @@ func (c *Counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 // TooManyClasses says that a table cannot be kept.
 type TooManyClasses struct{ Classes int }
 
-func (e *TooManyClasses) Error() string {
-	return fmt.Sprintf("%d key combinations do not fit in the memory allowed: allow more (memory), or use fewer or coarser key variables", e.Classes)
+func (e *TooManyClasses) Error() string { return e.Worded(advice.OfSpec) }
+
+// Worded is the text, its advice as say words it.
+func (e *TooManyClasses) Worded(say func(part any) string) string {
+	return fmt.Sprintf("%d key combinations do not fit in the memory allowed: allow more (%s), or use fewer or coarser key variables", e.Classes,
+		say(advice.Advice{Spec: "memory", Flags: "--memory"}))
 }
 
 // Count runs the job's chain with a counting operator in it that looks at its tables, while they are there.

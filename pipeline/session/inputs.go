@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // The kinds of files, as the spec's format names them.
@@ -212,7 +213,8 @@ func (in *Inputs) Check(format string) error {
 		}
 		kind := KindOf(path)
 		if kind == "" {
-			return Wrong(fmt.Errorf("cannot tell the format of %s by its name; endings are .parquet, .arrow and .csv, or say source: {format: ...}", path))
+			return Wrong(advice.Errorf("cannot tell the format of %s by its name; endings are .parquet, .arrow and .csv, or say %s", path,
+				advice.Advice{Spec: "source: {format: ...}", Flags: "--format parquet, arrow or csv"}))
 		}
 		if in.Kind != "" && kind != in.Kind {
 			return Wrong(fmt.Errorf("%s and %s are of different kinds (%s, %s); read them in separate runs", in.Paths[0], path, in.Kind, kind))

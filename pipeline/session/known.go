@@ -12,6 +12,7 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/suda"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // CountKey counts the key of a spec, and no more; role names the source in errors, such as "population".
@@ -45,9 +46,9 @@ func CountWith(ctx context.Context, role string, spec *schemas.Spec, count *Coun
 // InRole says which of several sources an error is about.
 func InRole(role string, err error) error {
 	if IsSpec(err) {
-		return Wrong(fmt.Errorf("%s: %w", role, err))
+		return Wrong(advice.Errorf("%s: %w", role, err))
 	}
-	return fmt.Errorf("%s: %w", role, err)
+	return advice.Errorf("%s: %w", role, err)
 }
 
 // TwoPolicies refuses missing-value policies other than category and drop.

@@ -9,6 +9,7 @@ import (
 
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // outputs are the files to be written: none, one for each input, or one for all.
@@ -66,7 +67,8 @@ func (out *outputs) files(path string, in *Inputs) error {
 			out.kind = KindOf(path)
 		}
 		if out.kind == "" {
-			return Wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv, or say sink: {format: ...}", path))
+			return Wrong(advice.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv%s", path,
+				advice.Advice{Spec: ", or say sink: {format: ...}"}))
 		}
 		out.Paths = []string{path}
 		return nil

@@ -2,9 +2,11 @@ package session
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // besideOlder is the spec with prefixes by which no new column has the name of one that the source has: those of an earlier run stay as they
@@ -51,7 +53,8 @@ func (j *Job) besideOlder(spec *schemas.Spec) *schemas.Spec {
 		used[next] = true
 		out.Operators[i] = o.WithPrefix(next)
 		if next != prefix {
-			j.Options.Logger.Info(fmt.Sprintf("the input has columns of %s already: the new ones begin with %s (say replace: true to replace them)", prefix, next))
+			advice.Log(j.Options.Logger, slog.LevelInfo, advice.Textf("the input has columns of %s already: the new ones begin with %s (say %s to replace them)", prefix, next,
+				advice.Advice{Spec: "replace: true", Flags: "--replace"}))
 		}
 	}
 	return &out

@@ -81,7 +81,7 @@ func TestBrokenText(t *testing.T) {
 			for _, p := range wrong.Problems {
 				assert.Positive(t, p.Line)
 				assert.Positive(t, p.Column)
-				assert.NotContains(t, p.Message, "\n")
+				assert.NotContains(t, p.Message.String(), "\n")
 			}
 		})
 	}

@@ -4,7 +4,6 @@ package specfile
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // MaxSpecSize is the largest text of a spec, in bytes: a spec is a page of text, larger ones are mistakes.
@@ -96,11 +96,11 @@ func parse(text []byte) (root ast.Node, problem *schemas.Problem) {
 	defer func() {
 		// The library is made for trusted text.
 		if r := recover(); r != nil {
-			root, problem = nil, &schemas.Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec cannot be parsed as YAML: %v", r)}
+			root, problem = nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec cannot be parsed as YAML: %v", r)}
 		}
 	}()
 	if len(text) > MaxSpecSize {
-		return nil, &schemas.Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the spec has more than the %d bytes that are read", MaxSpecSize)}
+		return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec has more than the %d bytes that are read", MaxSpecSize)}
 	}
 	if problem := notText(text); problem != nil {
 		return nil, problem
@@ -121,12 +121,12 @@ func parse(text []byte) (root ast.Node, problem *schemas.Problem) {
 	}
 	switch len(docs) {
 	case 0:
-		return nil, &schemas.Problem{Line: 1, Column: 1, Message: "the spec is empty; it needs at least version, source, key and operators"}
+		return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec is empty; it needs at least version, source, key and operators")}
 	case 1:
 		return docs[0], nil
 	}
 	at := position(docs[1])
-	return nil, &schemas.Problem{Line: at.Line, Column: at.Column, Message: "a spec is one YAML document; a second one starts here"}
+	return nil, &schemas.Problem{Line: at.Line, Column: at.Column, Message: advice.Textf("a spec is one YAML document; a second one starts here")}
 }
 
 // depth finds nesting that no spec has before the parser recurses into it.
@@ -149,7 +149,7 @@ func depth(tokens token.Tokens) *schemas.Problem {
 			}
 		}
 		if flow > maxSpecDepth || entries > maxSpecDepth || t.Position.IndentNum > 16*maxSpecDepth {
-			return &schemas.Problem{Line: t.Position.Line, Column: t.Position.Column, Message: "values are nested too deeply for a spec"}
+			return &schemas.Problem{Line: t.Position.Line, Column: t.Position.Column, Message: advice.Textf("values are nested too deeply for a spec")}
 		}
 	}
 	return nil
@@ -157,10 +157,10 @@ func depth(tokens token.Tokens) *schemas.Problem {
 
 // syntax tells in one line what the parser did not understand.
 func syntax(err error) *schemas.Problem {
-	p := &schemas.Problem{Line: 1, Column: 1, Message: "the spec is not YAML: " + firstLine(err.Error())}
+	p := &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec is not YAML: %s", firstLine(err.Error()))}
 	var at yaml.Error
 	if errors.As(err, &at) {
-		p.Message = "the spec is not YAML: " + firstLine(at.GetMessage())
+		p.Message = advice.Textf("the spec is not YAML: %s", firstLine(at.GetMessage()))
 		if t := at.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 		}
@@ -225,7 +225,7 @@ func notText(text []byte) *schemas.Problem {
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return &schemas.Problem{Line: line, Column: column, Message: "the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8"}
+			return &schemas.Problem{Line: line, Column: column, Message: advice.Textf("the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")}
 		case r == '\n':
 			line, column = line+1, 1
 		default:
