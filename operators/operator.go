@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/contingency"
 	"microrisk/schemas"
 )
@@ -56,8 +57,8 @@ type Added struct {
 // Env is what an operator may use while it is fitted.
 type Env struct {
 	Allocator memory.Allocator
-	Workers   int   // goroutines, at least 1
-	Memory    int64 // bytes, 0 for no limit
+	Workers   int           // goroutines, at least 1
+	Budget    budget.Budget // of memory and work
 	// MemoryGiven is Options'.
 	MemoryGiven bool
 	Seed        uint64

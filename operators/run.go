@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/contingency"
 	"microrisk/schemas/advice"
 )
@@ -135,7 +136,7 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		r.rows += p.Rows()
 	}
 	r.report.Rows = r.rows
-	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(format string, args ...any) {
+	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Budget: budget.Budget{Bytes: o.Memory}, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(format string, args ...any) {
 		text := advice.Textf(format, args...)
 		message := text.String()
 		r.mu.Lock()

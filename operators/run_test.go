@@ -167,7 +167,7 @@ func TestMemoryLimitAndCancellation(t *testing.T) {
 	}
 	source := operatortest.Lines(t, memory.DefaultAllocator, 1000, "A B", rows...)
 	_, _, err := operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{Memory: 1000}, suda.Operator{Key: operatortest.Key("A", "B")})
-	require.ErrorContains(t, err, "the search of 20000 key combinations needs about 2000 KiB of memory, the limit is 1 KiB")
+	require.ErrorContains(t, err, "the search of 20000 key combinations needs about 1.95 MiB of memory, the limit is 0.977 KiB")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	chain, err := operators.NewChain(source.Schema(), suda.Operator{Key: operatortest.Key("A", "B")})

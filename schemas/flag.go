@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"microrisk/schemas/advice"
 )
 
 // A Flag is how a command line says a field. It takes a text, or for a list several: words between commas.
@@ -31,6 +33,15 @@ func (f *Field) List() bool {
 
 // Switch tells whether the flag of a field takes no value.
 func (f *Field) Switch() bool { _, is := f.To.(*bool); return is }
+
+// Advice is what a message calls a field: by its name, and by its flag if it has one; before and after are the words around it.
+func (t Table) Advice(before, name, after string) advice.Advice {
+	a := advice.Advice{Spec: before + name + after, Flags: before + name + after}
+	if f := t.Field(name); f != nil && f.Flag != nil {
+		a.Flags = before + "--" + f.Flag.Name + after
+	}
+	return a
+}
 
 // Flags are the fields of the table, and of those within it, that a command line can say.
 func (t Table) Flags() []Field {

@@ -1,10 +1,11 @@
 // Package budget has one budget for memory and one for work. What is about to take much of either asks for it by name before it begins:
 //
-//	if err := b.Memory("the search of 6362 key combinations", 3<<30, "limit max_size"); err != nil {
-//		return err // the search of 6362 key combinations needs about 3 GiB of memory, the limit is 1 GiB: allow more, or limit max_size
+//	if err := b.Memory("the search of 6362 key combinations", 3<<30, "use fewer variables"); err != nil {
+//		return err // the search of 6362 key combinations needs about 3 GiB of memory, the limit is 1 GiB: allow more, or use fewer variables
 //	}
 //
-// What is refused is an error of one type for each, with the figures and the advice, so that who shows it can word it.
+// What is refused is an error of one type for each, with the figures and the advice, so that who shows it can word it. A piece of advice is a
+// string, or whatever Worded is told how to say.
 package budget
 
 import (
@@ -30,20 +31,23 @@ const (
 
 // A MemoryError says that something needs more memory than is allowed.
 type MemoryError struct {
-	What   string   // that needs it
-	Needs  int64    // bytes, about; never below Limit
-	Limit  int64    // bytes
-	Advice []string // what can be done besides allowing more
+	What   string // that needs it
+	Needs  int64  // bytes, about; never below Limit
+	Limit  int64  // bytes
+	Advice []any  // what can be done besides allowing more
 }
 
 // Error names the figures and all that can be done.
-func (e *MemoryError) Error() string {
+func (e *MemoryError) Error() string { return e.Worded(inWords) }
+
+// Worded is the text, its advice as say words it.
+func (e *MemoryError) Worded(say func(part any) string) string {
 	needs, limit := sizes(e.Needs, e.Limit)
-	return fmt.Sprintf("%s needs about %s of memory, the limit is %s: %s", e.What, needs, limit, either(append([]string{"allow more"}, e.Advice...)))
+	return fmt.Sprintf("%s needs about %s of memory, the limit is %s: %s", e.What, needs, limit, either(append([]any{"allow more"}, e.Advice...), say))
 }
 
 // Memory refuses what needs more bytes than there are.
-func (b Budget) Memory(what string, needs int64, advice ...string) error {
+func (b Budget) Memory(what string, needs int64, advice ...any) error {
 	if b.Bytes <= 0 || needs <= b.Bytes {
 		return nil
 	}
@@ -51,7 +55,7 @@ func (b Budget) Memory(what string, needs int64, advice ...string) error {
 }
 
 // Beyond is the error of something that does not fit, whatever its estimate says.
-func (b Budget) Beyond(what string, needs int64, advice ...string) error {
+func (b Budget) Beyond(what string, needs int64, advice ...any) error {
 	return &MemoryError{what, max(needs, b.Bytes), b.Bytes, advice}
 }
 
@@ -68,16 +72,19 @@ type WorkError struct {
 	What   string
 	Needs  time.Duration // of one processor
 	Limit  time.Duration
-	Advice []string
+	Advice []any
 }
 
 // Error names the figures and all that can be done.
-func (e *WorkError) Error() string {
-	return fmt.Sprintf("%s estimated to take %.3g hours of one processor, more than %.3g: %s", e.What, e.Needs.Hours(), e.Limit.Hours(), either(e.Advice))
+func (e *WorkError) Error() string { return e.Worded(inWords) }
+
+// Worded is the text, its advice as say words it.
+func (e *WorkError) Worded(say func(part any) string) string {
+	return fmt.Sprintf("%s estimated to take %.3g hours of one processor, more than %.3g: %s", e.What, e.Needs.Hours(), e.Limit.Hours(), either(e.Advice, say))
 }
 
 // Steps refuses what is estimated to take more steps than are begun. What ends in is or are: "4 tables are".
-func (b Budget) Steps(what string, steps float64, advice ...string) error {
+func (b Budget) Steps(what string, steps float64, advice ...any) error {
 	limit := b.Work
 	if limit <= 0 {
 		limit = Longest
@@ -89,12 +96,19 @@ func (b Budget) Steps(what string, steps float64, advice ...string) error {
 }
 
 // either lists what can be done: a, b, or c.
-func either(list []string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
+func either(list []any, say func(part any) string) string {
+	words := make([]string, len(list))
+	for i, x := range list {
+		words[i] = say(x)
 	}
-	return strings.Join(list[:len(list)-1], ", ") + ", or " + list[len(list)-1]
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + ", or " + words[len(words)-1]
 }
+
+// inWords is advice as it is written.
+func inWords(part any) string { return fmt.Sprint(part) }
 
 // Size is a number of bytes in words, to three digits.
 func Size(n int64) string { return size(n, 3) }

@@ -1,29 +1,20 @@
 package uniques
 
 import (
-	"fmt"
 	"sync/atomic"
+
+	"microrisk/engine/budget"
 )
 
-// A MemoryError says that a search needs more memory than Options.Memory: before it starts, where an estimate shows it, else as soon
-// as what it holds would grow beyond.
-type MemoryError struct {
-	Needs, Memory int64 // bytes
-}
-
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("uniques: the search needs about %d MiB of memory, %d MiB are allowed", (e.Needs+1<<20-1)>>20, e.Memory>>20)
-}
-
-// A budget counts the bytes that a search holds besides table and result. Whoever is about to hold more takes them first.
-type budget struct {
+// A meter counts the bytes that a search holds besides table and result. Whoever is about to hold more takes them first.
+type meter struct {
 	limit int64 // 0 for none
 	held  atomic.Int64
 	full  atomic.Bool // somebody asked for more than there was
 }
 
 // take asks for bytes, and tells whether they are there. What was refused is not held.
-func (b *budget) take(bytes int64) bool {
+func (b *meter) take(bytes int64) bool {
 	if held := b.held.Add(bytes); b.limit > 0 && held > b.limit {
 		b.held.Add(-bytes)
 		b.full.Store(true)
@@ -32,10 +23,10 @@ func (b *budget) take(bytes int64) bool {
 	return true
 }
 
-func (b *budget) give(bytes int64) { b.held.Add(-bytes) }
+func (b *meter) give(bytes int64) { b.held.Add(-bytes) }
 
 // part is a share of the limit, at least 1; most where there is none.
-func (b *budget) part(of, most int64) int64 {
+func (b *meter) part(of, most int64) int64 {
 	if b.limit <= 0 {
 		return most
 	}
@@ -43,8 +34,8 @@ func (b *budget) part(of, most int64) int64 {
 }
 
 // err is what a full budget means: needs is the least that the search is known to take.
-func (b *budget) err(needs int64) error {
-	return &MemoryError{Needs: max(needs, b.held.Load(), b.limit+1), Memory: b.limit}
+func (b *meter) err(needs int64) error {
+	return budget.Budget{Bytes: b.limit}.Beyond("the search", max(needs, b.held.Load(), b.limit+1))
 }
 
 // Bytes of a set of variables in a level besides its bitmap: the set, whether it is open; and its place in the index of open sets.
@@ -104,8 +95,8 @@ func (o *Options) fits(p *problem, way direction) error {
 	for o.Workers > 1 && int64(o.Workers)*p.scratchBytes() > o.Memory/4 {
 		o.Workers--
 	}
-	if needs := Bytes(p.n, p.variables, o.MaxSize); needs > o.Memory {
-		return &MemoryError{needs, o.Memory}
+	if err := (budget.Budget{Bytes: o.Memory}).Memory("the search", Bytes(p.n, p.variables, o.MaxSize)); err != nil {
+		return err
 	}
 	p.budget.take(min(32*int64(p.n), o.Memory))
 	return nil

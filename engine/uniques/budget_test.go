@@ -3,6 +3,7 @@ package uniques
 import (
 	"context"
 	"errors"
+	"microrisk/engine/budget"
 	"reflect"
 	"slices"
 	"testing"
@@ -31,11 +32,11 @@ func TestMemoryIsKept(t *testing.T) {
 				o := c.o
 				o.Memory, o.Workers = memory, 2
 				got, err := Search(context.Background(), table, o)
-				var short *MemoryError
+				var short *budget.MemoryError
 				switch {
 				case errors.As(err, &short):
 					refused = true
-					if short.Needs <= memory || short.Memory != memory {
+					if short.Needs <= memory || short.Limit != memory {
 						t.Errorf("%d bytes: %+v", memory, short)
 					}
 					if done {
@@ -64,7 +65,7 @@ func TestMemoryOfLists(t *testing.T) {
 	for _, way := range []direction{upwards, downwards} {
 		o := Options{MSUs: true, direction: way, Memory: Bytes(table.Classes(), 11, 0) + 1<<20}
 		_, err := Search(context.Background(), table, o)
-		var short *MemoryError
+		var short *budget.MemoryError
 		if !errors.As(err, &short) {
 			t.Errorf("%v: error is %v", way, err)
 		}
@@ -79,7 +80,7 @@ func TestMemoryOfLists(t *testing.T) {
 func TestMemoryOfManyVariables(t *testing.T) {
 	table := randomFile(50, slices.Repeat([]int{2}, 28)...).table(t)
 	_, err := Search(context.Background(), table, Options{Memory: 1 << 30, Force: true})
-	var short *MemoryError
+	var short *budget.MemoryError
 	if !errors.As(err, &short) || short.Needs < 1<<30 || short.Needs > 4<<30 {
 		t.Errorf("error is %v", err)
 	}

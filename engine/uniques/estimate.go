@@ -6,31 +6,35 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"microrisk/engine/budget"
 	"time"
 )
 
 // An EstimateError says that a search was not begun because it would take over an hour.
 type EstimateError struct {
-	Visits   float64       // classes counted, over all sets
-	Duration time.Duration // on the workers given
-	MaxSize  int           // the largest size limit whose search takes about a minute, at least 1
+	Work    budget.WorkError // of each of the workers given
+	Visits  float64          // classes counted, over all sets
+	MaxSize int              // the largest size limit whose search takes about a minute, at least 1
 }
+
+// Unwrap gives the error of the budget.
+func (e *EstimateError) Unwrap() error { return &e.Work }
 
 func (e *EstimateError) Error() string {
 	return fmt.Sprintf("uniques: the search would take about %v (%.2g counts of classes); with a size limit of %d it takes about a minute, or force it",
-		e.Duration.Round(time.Minute), e.Visits, e.MaxSize)
+		e.Work.Needs.Round(time.Minute), e.Visits, e.MaxSize)
 }
 
-// Costs of the searches in seconds, on one core: a class counted on a set, a cell of a margin.
+// Costs of the searches in steps of package budget: a class counted on a set, a cell of a margin.
 const (
-	visitSeconds = 8e-9
-	cellSeconds  = 1e-9
+	visitSteps = 8
+	cellSteps  = 1
 )
 
 const (
-	longest   = 3600 // seconds that a search may take unless forced
-	unsampled = 60   // seconds at most that are not worth an estimate
-	advised   = 60   // seconds of the search that is proposed instead
+	longest   = budget.Hour   // that a search may take of each worker unless forced
+	unsampled = budget.Minute // at most that is not worth an estimate
+	advised   = budget.Minute // of the search that is proposed instead
 )
 
 // plan chooses the direction of the search and refuses one that takes too long. It depends on the number of workers only in
@@ -42,13 +46,13 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	}
 	down := math.Inf(1)
 	if fits {
-		down = p.cellsDown() * cellSeconds
+		down = p.cellsDown() * cellSteps
 	}
 	visits := make([]float64, o.MaxSize+1) // by size
 	for s := 1; s <= o.MaxSize; s++ {
 		visits[s] = float64(binomial(p.variables, s)) * float64(p.n)
 	}
-	up := p.upSeconds(visits)
+	up := p.upSteps(visits)
 	workers := float64(o.Workers)
 	if up < unsampled || down < up/4 && down < unsampled {
 		if down < up/4 {
@@ -63,7 +67,7 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	for s := range visits {
 		visits[s] *= share[s]
 	}
-	up = p.upSeconds(visits)
+	up = p.upSteps(visits)
 	way := upwards
 	if down < up {
 		way = downwards
@@ -71,11 +75,11 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	if o.Force || min(up, down) <= longest*workers {
 		return way, nil
 	}
-	e := &EstimateError{Duration: time.Duration(min(min(up, down)/workers*1e9, math.MaxInt64/2)), MaxSize: 1}
+	e := &EstimateError{Work: budget.WorkError{What: "the search is", Needs: time.Duration(min(min(up, down)/workers, math.MaxInt64/2)), Limit: time.Hour}, MaxSize: 1}
 	for _, v := range visits {
 		e.Visits += v
 	}
-	for s := 2; s <= o.MaxSize && p.upSeconds(visits[:s+1]) <= advised*workers; s++ {
+	for s := 2; s <= o.MaxSize && p.upSteps(visits[:s+1]) <= advised*workers; s++ {
 		e.MaxSize = s
 	}
 	return chosen, e
@@ -90,9 +94,9 @@ func (p *problem) cellsDown() float64 {
 	return cells
 }
 
-// upSeconds is the time of an upward search on one core.
-func (p *problem) upSeconds(visits []float64) float64 {
-	cost := visitSeconds * float64(p.words)
+// upSteps is the work of an upward search on one core.
+func (p *problem) upSteps(visits []float64) float64 {
+	cost := visitSteps * float64(p.words)
 	if p.anyWild {
 		cost *= 3 // look-ups among the incomplete classes
 	}

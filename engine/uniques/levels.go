@@ -31,7 +31,7 @@ type room struct {
 	words  int // of a bitmap
 	shift  int // of a number of a set to that of its piece
 	spare  []*piece
-	budget *budget
+	budget *meter
 }
 
 // pieceWords is about how long the bitmaps of a piece are.

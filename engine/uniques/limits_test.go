@@ -45,7 +45,7 @@ func TestEstimateRefusesEndlessSearch(t *testing.T) {
 	if !errors.As(err, &e) {
 		t.Fatalf("error is %v", err)
 	}
-	if e.Duration < time.Hour || e.Visits < 1e9 || e.MaxSize < 1 || e.MaxSize > 10 {
+	if e.Work.Needs < time.Hour || e.Visits < 1e9 || e.MaxSize < 1 || e.MaxSize > 10 {
 		t.Errorf("estimate %+v", e)
 	}
 	if _, err := Search(context.Background(), table, Options{Workers: 2, MaxSize: 2}); err != nil {

@@ -27,7 +27,7 @@ type problem struct {
 	ignored [][]uint64 // ignored[v]: classes that miss v under Ignore; nil when there are none
 	wild    [][]uint64 // wild[v]: classes that miss v under Wildcard; nil when there are none
 	anyWild bool
-	budget  *budget
+	budget  *meter
 
 	covers     []*cover // by the variables of coverOrder that they leave out; nil when there are none
 	coverOrder []int
@@ -51,7 +51,7 @@ func (o *Options) policy(v int) Policy {
 }
 
 func newProblem(t *contingency.Table, o *Options) (*problem, error) {
-	p := &problem{table: t, variables: len(t.Variables), k: o.Threshold, n: t.Classes(), records: t.Records(), budget: &budget{limit: o.Memory}}
+	p := &problem{table: t, variables: len(t.Variables), k: o.Threshold, n: t.Classes(), records: t.Records(), budget: &meter{limit: o.Memory}}
 	p.place()
 	p.drop(o)
 	size := (p.n + 63) / 64

@@ -101,7 +101,7 @@ type Result struct {
 //
 // The empty set is the only minimal sample unique of a file of one record (of at most k records); no variable contributes to it.
 // The result is the same to the bit for any number of workers. Errors: options that make no sense, a cancelled context, more than
-// 2^32-2 classes, an [EstimateError] when the search would take over an hour, and a [MemoryError] when it would hold, or begins to hold,
+// 2^32-2 classes, an [EstimateError] when the search would take over an hour, and a [budget.MemoryError] when it would hold, or begins to hold,
 // more than Options.Memory.
 func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, error) {
 	if err := o.normalise(t); err != nil {

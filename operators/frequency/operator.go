@@ -3,7 +3,7 @@ package frequency
 import (
 	"context"
 	_ "embed"
-	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -66,14 +66,14 @@ type bound struct {
 }
 
 // fit counts sample uniques and pairs. Only under wildcard are frequencies others than the table's counts.
-func (b *bound) fit(ctx context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
 	f := &fitted{}
 	var n1, classes int64
 	doubles := 0.0
 	if slices.Contains(b.policies, uniques.Wildcard) {
-		if t.OnDisk() {
-			return nil, errors.New("a missing value that may be anything (wildcard) needs the table of key combinations in memory: allow more memory, or take another policy")
+		if err := env.InMemory(t, fmt.Sprintf("comparing %d key combinations, as a missing value may be anything (wildcard),", t.Classes()), 0, "take another policy"); err != nil {
+			return nil, err
 		}
 		r, err := uniques.Frequencies(ctx, t, b.policies)
 		if err != nil {

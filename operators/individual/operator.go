@@ -110,9 +110,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if b.household > 0 {
 		needs += 8 * int64(tables[b.household].Classes())
 	}
-	if t.OnDisk() || env.Memory > 0 && needs > env.Memory {
-		return nil, fmt.Errorf("the individual risk of %d classes needs about %s of memory, the limit is %s: allow more, or use fewer or coarser key variables",
-			t.Classes(), operators.Mebibytes(needs), operators.Mebibytes(env.Memory))
+	if err := env.InMemory(t, fmt.Sprintf("the individual risk of %d classes", t.Classes()), needs, operators.FewerVariables); err != nil {
+		return nil, err
 	}
 	sample, err := operators.SampleOf(b.Sampling, t, b.drop)
 	if err != nil {

@@ -3,7 +3,6 @@ package kanonymity
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,6 +12,7 @@ import (
 	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // document describes the operator's part of the summary.
@@ -88,9 +88,8 @@ type fitted struct {
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
-	if t.OnDisk() {
-		return nil, fmt.Errorf("%s: %d key combinations do not fit in the %s of memory allowed: allow more, use fewer or coarser key variables, or write frequencies only (frequency)",
-			b.prefix, t.Classes(), operators.Mebibytes(env.Memory))
+	if err := env.InMemory(t, fmt.Sprintf("the table of %d key combinations", t.Classes()), 0, operators.FewerVariables, operators.FrequenciesOnly); err != nil {
+		return nil, err
 	}
 	r, err := uniques.Frequencies(ctx, t, b.policies)
 	if err != nil {
@@ -122,23 +121,24 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	return f, t.Err()
 }
 
+// limitSize is what makes a search smaller.
+func (b *bound) limitSize() advice.Advice {
+	return b.Config.Fields().Advice("limit ", "combinations", "")
+}
+
 // combine finds the minimal combinations that fewer than k share, and counts those that contain one.
 func (b *bound) combine(ctx context.Context, t *contingency.Table, f *fitted, env operators.Env) error {
 	limit := int64(0)
-	if env.Memory > 0 {
-		if limit = env.Memory - t.Bytes() - 70*int64(t.Classes()); limit <= 0 {
-			return operators.SearchTooLarge(int64(t.Classes()), env.Memory-limit+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.Combinations), env.Memory)
+	if env.Budget.Bytes > 0 {
+		if limit = env.Budget.Bytes - t.Bytes() - 70*int64(t.Classes()); limit <= 0 {
+			return env.SearchBeyond(t, env.Budget.Bytes-limit+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.Combinations), b.limitSize())
 		}
 	}
 	env.Progress("searching", 0, 1)
 	found, err := uniques.Search(ctx, t, uniques.Options{Policies: b.policies, MaxSize: b.Config.Combinations, Threshold: f.summary.K - 1, MSUs: true,
 		Workers: env.Workers, Force: b.Config.Force, Memory: limit, Progress: func(done, total int64) { env.Progress("searching", done, total) }})
-	var short *uniques.MemoryError
-	if errors.As(err, &short) {
-		return operators.SearchTooLarge(int64(t.Classes()), env.Memory-limit+short.Needs, env.Memory)
-	}
 	if err != nil {
-		return err
+		return env.SearchError(t, err, env.Budget.Bytes-limit, b.limitSize())
 	}
 	c, err := anonymity.NewCombinations(len(t.Variables), b.Config.Combinations)
 	if err != nil {

@@ -98,9 +98,8 @@ type fitted struct {
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
-	if needs := int64(t.Classes()) * int64(8+24*len(tables)); t.OnDisk() || env.Memory > 0 && needs > env.Memory {
-		return nil, fmt.Errorf("the diversity of %d classes needs about %s of memory, the limit is %s: allow more, or use fewer or coarser key variables",
-			t.Classes(), operators.Mebibytes(needs), operators.Mebibytes(env.Memory))
+	if err := env.InMemory(t, fmt.Sprintf("the diversity of %d classes", t.Classes()), int64(t.Classes())*int64(8+24*len(tables)), operators.FewerVariables); err != nil {
+		return nil, err
 	}
 	f := &fitted{bound: b}
 	s := &Summary{L: b.Config.L, C: b.Config.C}

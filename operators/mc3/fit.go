@@ -21,8 +21,8 @@ const choiceMemory = 4 << 30
 func (b *bound) searchOptions(env operators.Env) (search.Options, error) {
 	c := &b.Config
 	o := search.Options{Method: search.Method(c.Search), Penalty: c.EdgePenalty, Weights: c.Weights, Moves: c.Moves, Schedule: c.Schedule,
-		Directions: c.Directions, Razor: c.Razor, Seed: env.Seed, Workers: env.Workers, Memory: env.Memory}
-	if !env.MemoryGiven && env.Memory > 0 {
+		Directions: c.Directions, Razor: c.Razor, Seed: env.Seed, Workers: env.Workers, Memory: env.Budget.Bytes}
+	if !env.MemoryGiven && env.Budget.Bytes > 0 {
 		o.Choice = choiceMemory
 	}
 	for _, n := range []struct{ from, to *int }{{c.BurnIn, &o.Burn}, {c.Iterations, &o.Iterations}, {c.Thinning, &o.Thin}, {c.Chains, &o.Chains},
@@ -82,7 +82,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		return nil, err
 	}
 	fraction := sample.Fraction
-	if err := b.fits(t, env.Memory); err != nil {
+	if err := b.fits(t, env); err != nil {
 		return nil, err
 	}
 	if err := b.oneFraction(t); err != nil {
@@ -192,17 +192,13 @@ func (b *bound) doubt(found *search.Result, env operators.Env) {
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.
-func (b *bound) fits(t *contingency.Table, limit int64) error {
+func (b *bound) fits(t *contingency.Table, env operators.Env) error {
 	classes, variables := int64(t.Classes()), int64(len(t.Variables))
 	needs := classes * (4*variables + 64) // codes; counts, measures and room for work
 	if !t.OnDisk() {
 		needs += t.Bytes()
 	}
-	if limit > 0 && (t.OnDisk() || needs > limit) {
-		return fmt.Errorf("models of %d key combinations need about %s of memory, the limit is %s: allow more, use fewer or coarser key variables, or write frequencies only (frequency)",
-			classes, operators.Mebibytes(max(needs, limit)), operators.Mebibytes(limit))
-	}
-	return nil
+	return env.InMemory(t, fmt.Sprintf("fitting models to %d key combinations", classes), needs, operators.FewerVariables, operators.FrequenciesOnly)
 }
 
 // spread gives the values of cells to the classes of the table, NaN to those that are dropped.

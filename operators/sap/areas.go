@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/contingency"
 	"microrisk/engine/tabular"
-	"microrisk/operators"
 )
 
 // findAreas finds the classes of each table.
-func (f *fit) findAreas(ctx context.Context, limit int64) error {
+func (f *fit) findAreas(ctx context.Context, allowed budget.Budget) error {
 	b, t := f.bound, f.table
 	f.area = make([]int32, t.Classes())
 	located := f.located()
@@ -22,7 +22,7 @@ func (f *fit) findAreas(ctx context.Context, limit int64) error {
 		declared = declared && v.Levels != nil
 	}
 	if declared || b.by == 0 {
-		return f.allAreas(ctx, limit, located)
+		return f.allAreas(ctx, allowed, located)
 	}
 	codes := make([]uint32, b.by)
 	before := make([]uint32, b.by)
@@ -64,7 +64,7 @@ func (f *fit) bytesOfArea() int64 {
 }
 
 // allAreas makes a table of every combination of declared levels; of no variables there is one.
-func (f *fit) allAreas(ctx context.Context, limit int64, located *contingency.Kept) error {
+func (f *fit) allAreas(ctx context.Context, allowed budget.Budget, located *contingency.Kept) error {
 	b, t := f.bound, f.table
 	shape, codes := make(tabular.Shape, b.by), make([]uint32, b.by)
 	areas := 1
@@ -74,9 +74,9 @@ func (f *fit) allAreas(ctx context.Context, limit int64, located *contingency.Ke
 			return fmt.Errorf("the levels of by have more than %d combinations, each of which is a table: take fewer levels, or leave them out for the tables observed", math.MaxInt32)
 		}
 	}
-	if needs := int64(areas) * f.bytesOfArea(); limit > 0 && needs > limit {
-		return fmt.Errorf("the levels of by have %d combinations, each of which is a table: they need about %s of memory, the limit is %s; take fewer levels, leave them out for the tables observed, or allow more",
-			areas, operators.Mebibytes(needs), operators.Mebibytes(limit))
+	if err := allowed.Memory(fmt.Sprintf("a table of each of the %d combinations of the levels of by", areas), int64(areas)*f.bytesOfArea(),
+		"take fewer levels", "leave them out for the tables observed"); err != nil {
+		return err
 	}
 	f.byCodes = make([][]uint32, b.by)
 	for v := range b.by {

@@ -39,7 +39,7 @@ type fit struct {
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
 	f := &fit{fitted: &fitted{bound: b}, table: t, known: b.Config.Known, threshold: *b.Config.Threshold}
-	if err := f.fits(env.Memory, 0); err != nil {
+	if err := f.fits(env, 0); err != nil {
 		return nil, err
 	}
 	var err error
@@ -57,10 +57,10 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	f.joint = b.Config.Release.Joint() && f.layout.cells > 0 // no record, and no levels: there is nothing to be a margin of
 	f.seed = env.Seed
-	if err := f.findAreas(ctx, env.Memory); err != nil {
+	if err := f.findAreas(ctx, env.Budget); err != nil {
 		return nil, err
 	}
-	if err := f.fits(env.Memory, len(f.first)-1); err != nil {
+	if err := f.fits(env, len(f.first)-1); err != nil {
 		return nil, err
 	}
 	if f.nowhere > 0 {
@@ -87,16 +87,13 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.
-func (f *fit) fits(limit int64, areas int) error {
+func (f *fit) fits(env operators.Env, areas int) error {
 	classes := int64(f.table.Classes())
 	needs := classes*int64(8+8*len(f.known)) + int64(areas)*f.bytesOfArea()
 	if !f.table.OnDisk() {
 		needs += f.table.Bytes()
 	}
-	if limit > 0 && (f.table.OnDisk() || needs > limit) {
-		return fmt.Errorf("the tables of %d cells that are not empty need more than %s of memory, the limit is %s: allow more, or take coarser cells", classes, operators.Mebibytes(max(needs, limit)), operators.Mebibytes(limit))
-	}
-	return nil
+	return env.InMemory(f.table, fmt.Sprintf("measuring tables of %d cells that are not empty", classes), needs, "take coarser cells")
 }
 
 // noTotals refuses categories that name totals: their cells could not be told from margins.

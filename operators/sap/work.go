@@ -8,12 +8,7 @@ import (
 	"microrisk/operators"
 )
 
-// mostWork is how much work, in steps of a nanosecond, measuring tables may be estimated to take: ten hours of one processor.
-const mostWork = 10 * stepsOfHour
-
-const stepsOfHour = 3600e9
-
-// Steps to publish a cell: as it is or rounded, or by a secret or from a file.
+// Steps of package budget to publish a cell: as it is or rounded, or by a secret or from a file.
 const (
 	stepsToRound = 5
 	stepsToDraw  = 800
@@ -46,22 +41,22 @@ func (f *fit) affordable(ctx context.Context, env operators.Env) error {
 		}
 		work += attribution.Work(counts, f.layout.cells, f.known)
 	}
-	if f.joint && work <= mostWork {
-		estimated, err := f.workOfMargins(ctx, env)
-		if err != nil {
-			return err
-		}
-		work += estimated
-	}
-	if work <= mostWork {
-		return nil
-	}
 	advice := "take fewer or coarser variables, or smaller numbers of people known"
 	if f.joint {
 		advice = "take fewer or coarser variables, smaller areas, or fewer margins"
 	}
-	return fmt.Errorf("%d tables of %d cells, of which %d in all have people, are estimated to take %.3g hours of one processor, more than %d: %s",
-		areas, f.layout.cells, f.table.Classes(), work/stepsOfHour, int(mostWork/stepsOfHour), advice)
+	refused := func() error {
+		return env.Budget.Steps(fmt.Sprintf("%d tables of %d cells, of which %d in all have people, are", areas, f.layout.cells, f.table.Classes()), work, advice)
+	}
+	if err := refused(); err != nil || !f.joint {
+		return err
+	}
+	estimated, err := f.workOfMargins(ctx, env)
+	if err != nil {
+		return err
+	}
+	work += estimated
+	return refused()
 }
 
 // workOfMargins estimates the work of all tables with margins by that of some, evenly chosen.

@@ -177,7 +177,7 @@ func TestTooManyDeclaredTables(t *testing.T) {
 	config := Config{By: operatortest.Variables("A", "S"), Cells: operatortest.Variables("H"), Known: []int64{1}}
 	config.By[0].Levels, config.By[1].Levels = levels, levels
 	_, _, err := sapRows(t, Operator{Config: config}, operators.Options{Memory: 64 << 20, AllowEmpty: true}, "1 1 x")
-	require.ErrorContains(t, err, "the levels of by have 9000000 combinations, each of which is a table: they need about")
+	require.ErrorContains(t, err, "a table of each of the 9000000 combinations of the levels of by needs about")
 }
 
 // The riskiest tables are those whose people are few enough to be known, by name.

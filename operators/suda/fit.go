@@ -2,18 +2,18 @@ package suda
 
 import (
 	"context"
-	"errors"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // fit searches the table, and spreads DIS over the records.
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
-	memory, err := b.left(t, env.Memory)
+	memory, err := b.left(t, env)
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +28,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force, Memory: memory,
 		Progress: func(done, total int64) { env.Progress("searching", done, total) },
 	})
-	var short *uniques.MemoryError
-	if errors.As(err, &short) {
-		return nil, operators.SearchTooLarge(int64(t.Classes()), env.Memory-memory+short.Needs, env.Memory)
-	}
 	if err != nil {
-		return nil, err
+		return nil, env.SearchError(t, err, env.Budget.Bytes-memory, b.limitSize())
 	}
 	operators.KeyNotes(env, t, b.Sampling)
 	f := &fitted{bound: b, result: r}
@@ -63,12 +59,15 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		}
 	}
 	f.Columns = f.columns()
-	f.Columns = f.columns()
 	return f, nil
 }
 
+// limitSize is what makes a search smaller.
+func (b *bound) limitSize() advice.Advice { return b.Config.Fields().Advice("limit ", "max_size", "") }
+
 // left is the memory that a search may hold besides its table and its result; 0 for no limit.
-func (b *bound) left(t *contingency.Table, limit int64) (int64, error) {
+func (b *bound) left(t *contingency.Table, env operators.Env) (int64, error) {
+	limit := env.Budget.Bytes
 	if limit <= 0 {
 		return 0, nil
 	}
@@ -79,11 +78,11 @@ func (b *bound) left(t *contingency.Table, limit int64) (int64, error) {
 	}
 	if t.OnDisk() {
 		needs := max(limit, held+classes*20) + uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize)
-		return 0, operators.SearchTooLarge(classes, needs, limit)
+		return 0, env.SearchBeyond(t, needs, b.limitSize())
 	}
 	held += t.Bytes()
 	if held >= limit {
-		return 0, operators.SearchTooLarge(classes, held+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize), limit)
+		return 0, env.SearchBeyond(t, held+uniques.Bytes(t.Classes(), len(t.Variables), b.Config.MaxSize), b.limitSize())
 	}
 	return limit - held, nil
 }

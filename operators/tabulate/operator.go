@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
 	"microrisk/engine/tabular"
@@ -93,7 +94,7 @@ type tabulated struct {
 	codes    [][]int32          // by variable, then row
 	values   []int64
 	runs     []int // where the rows of each margin begin; they are in order
-	limit    int64 // bytes of memory, 0 for no limit
+	budget   budget.Budget
 	summary  *Summary
 }
 
@@ -106,10 +107,11 @@ func (f *tabulated) Apply(context.Context, memory.Allocator, operators.Rows) ([]
 }
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
-	f := &tabulated{bound: b, table: tables[0], cell: make([]tabular.Category, len(tables[0].Variables)), identity: tabular.NewIdentity(tables[0].Variables), codes: make([][]int32, len(b.Config.Cells)), limit: env.Memory}
+	f := &tabulated{bound: b, table: tables[0], cell: make([]tabular.Category, len(tables[0].Variables)), identity: tabular.NewIdentity(tables[0].Variables), codes: make([][]int32, len(b.Config.Cells)), budget: env.Budget}
 	t := f.table
-	if limit := env.Memory; limit > 0 && (t.OnDisk() || int64(t.Classes())*int64(4*len(t.Variables)+8)+t.Bytes() > limit) {
-		return nil, fmt.Errorf("a table of %d cells that are not empty does not fit in %s of memory: allow more, or take coarser variables", t.Classes(), operators.Mebibytes(limit))
+	needs := int64(t.Classes())*int64(4*len(t.Variables)+8) + t.Bytes()
+	if err := env.InMemory(t, fmt.Sprintf("a table of %d cells that are not empty", t.Classes()), needs, "take coarser variables"); err != nil {
+		return nil, err
 	}
 	for _, v := range t.Variables {
 		if slices.Contains(v.Categories, tabular.TotalCode) {
@@ -259,13 +261,11 @@ func (f *tabulated) roomFor(more int) error {
 		}
 		each += 10 + float64(length)/float64(max(1, len(v.Categories)))
 	}
-	switch needs := int64(each*float64(rows)) + f.table.Bytes(); {
-	case rows > math.MaxInt32:
+	if rows > math.MaxInt32 {
 		return fmt.Errorf("the table has more than %d rows: leave margins or empty cells out, or take coarser variables", math.MaxInt32)
-	case f.limit > 0 && needs > f.limit:
-		return fmt.Errorf("a table of %d rows or more needs about %s of memory, the limit is %s: leave margins or empty cells out, take coarser variables, or allow more", rows, operators.Mebibytes(needs), operators.Mebibytes(f.limit))
 	}
-	return nil
+	return f.budget.Memory(fmt.Sprintf("a table of %d rows or more", rows), int64(each*float64(rows))+f.table.Bytes(),
+		"leave margins or empty cells out", "take coarser variables")
 }
 
 // add adds the row of a cell, unless nothing would be published in it and empty cells are left out.

@@ -113,7 +113,7 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 		c.fail(errors.New("interrupted"))
 		return ExitFailed
 	case errors.As(err, &long):
-		c.fail(errors.New(longText(long)))
+		c.fail(tooLong{long})
 		return ExitFailed
 	case isUsage(err) || session.IsSpec(err):
 		c.fail(err)
@@ -134,10 +134,12 @@ func (c *console) abandon() {
 	c.Abandon(ExitFailed)
 }
 
-// longText says in the words of flags and spec what can be done about a search that would take too long.
-func longText(e *uniques.EstimateError) string {
-	about := fmt.Sprintf("%.0f hours", math.Ceil(e.Duration.Hours()))
-	if days := e.Duration.Hours() / 24; days > 2 {
+// tooLong says in the words of flags and spec what can be done about a search that would take too long.
+type tooLong struct{ *uniques.EstimateError }
+
+func (e tooLong) Error() string {
+	about := fmt.Sprintf("%.0f hours", math.Ceil(e.Work.Needs.Hours()))
+	if days := e.Work.Needs.Hours() / 24; days > 2 {
 		about = report.Count(int64(math.Ceil(days))) + " days"
 	}
 	return fmt.Sprintf("the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) goes on all the same",

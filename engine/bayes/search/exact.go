@@ -17,8 +17,8 @@ const (
 // mostWorkers is how many workers the exact search uses at most, since each takes memory.
 const mostWorkers = 16
 
-// mostSteps is what Auto lets the exact search take: some 20 seconds of one processor.
-const mostSteps = 10_000_000_000
+// mostSteps is what Auto lets the exact search take: some 20 seconds of one processor, at two steps of package budget each.
+const mostSteps = budget.Minute / 3 / 2
 
 // exactBytes is about the memory that the exact search of k variables takes, apart from the scoring of their subsets.
 func exactBytes(k, workers int) int64 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"microrisk/engine/bayes"
+	"microrisk/engine/budget"
 )
 
 func run(ctx context.Context, scores *bayes.Scores, o Options) (*Result, error) {
@@ -46,7 +47,7 @@ func (o Options) find(ctx context.Context, scores *bayes.Scores) (*Result, error
 
 // mostWork is the number of proposals times occupied cells that Auto lets chains take beyond directVariables, where most scores are
 // asked for once: about a minute of two processors.
-const mostWork = 120_000_000_000
+const mostWork = 2 * budget.Minute
 
 // choose fills in the method of Auto, and says why. Neither the number of workers nor the time of day enters.
 func choose(scores *bayes.Scores, o Options) (Options, string) {
