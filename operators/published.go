@@ -28,9 +28,18 @@ var CountColumns = schemas.CountColumns
 func ReadPublished(ctx context.Context, name string, source Source, variables []string) (*Published, error) {
 	p := &Published{name, tabular.NewFigures(len(variables))}
 	schema := source.Schema()
-	column, others, err := countColumn(name, schema, variables)
-	if err != nil {
+	column, err := CountColumn(name, schema, variables)
+	switch {
+	case err != nil:
 		return nil, err
+	case column == "":
+		return nil, NoCounts(name)
+	}
+	var others []string // that are neither counts nor variables
+	for _, f := range schema.Fields() {
+		if f.Name != column && !slices.Contains(variables, f.Name) {
+			others = append(others, f.Name)
+		}
 	}
 	at := make([]int, len(variables)+1)
 	for i, v := range append(variables[:len(variables):len(variables)], column) {
@@ -87,21 +96,23 @@ func EachCell(ctx context.Context, source Source, columns []int, total func(text
 	return err
 }
 
-// countColumn is the column of counts of a published table, and the columns that are neither that nor variables.
-func countColumn(name string, schema *arrow.Schema, variables []string) (column string, others []string, err error) {
-	for _, f := range schema.Fields() {
+// CountColumn is the column of counts of a published table: the one of CountColumns that is no variable; "" for none. Several are an
+// error.
+func CountColumn(name string, schema *arrow.Schema, variables []string) (string, error) {
+	column := ""
+	for _, c := range CountColumns {
 		switch {
-		case slices.Contains(variables, f.Name):
-		case !slices.Contains(CountColumns, f.Name):
-			others = append(others, f.Name)
+		case !schema.HasField(c) || slices.Contains(variables, c):
 		case column != "":
-			return "", nil, fmt.Errorf("%s has the columns %s and %s, both of which are names of counts; leave one of them out", name, column, f.Name)
+			return "", fmt.Errorf("%s has the columns %s and %s: which has the counts? Leave one out, or rename a variable", name, column, c)
 		default:
-			column = f.Name
+			column = c
 		}
 	}
-	if column == "" {
-		return "", nil, fmt.Errorf("%s has no column of counts: name it published, value or count", name)
-	}
-	return column, others, nil
+	return column, nil
+}
+
+// NoCounts is the error of a published table without a column of counts.
+func NoCounts(name string) error {
+	return fmt.Errorf("%s has no column of counts; name it published, value or count", name)
 }

@@ -27,14 +27,14 @@ func TestPublishedFilesThatAreWrong(t *testing.T) {
 		header string
 		rows   []string
 	}{
-		"released.csv has the columns published and count, both of which are names of counts": {"A S H published count", []string{"north m good 3 2"}},
-		"released.csv has no column of counts":                                                {"A S H n", []string{"north m good 3"}},
-		`the count of [north, f, bad] is "abc"; it must be a whole number`:                    {"A S H count", []string{"north m good 3", "north f bad abc"}},
-		`the count of [north, f, bad] is "-1"`:                                                {"A S H count", []string{"north m good 3", "north f bad -1"}},
-		"the count of [north, f, bad] is null":                                                {"A S H count", []string{"north m good 3", "north f bad _"}},
-		"released.csv has [north, m, good] twice":                                             {"A S H count", []string{"north m good 3", "north m good 3"}},
-		"columns besides the variables of the tables and the counts: edu, age":                {"A S edu H age count", []string{"north m a good 1 3", "north m b good 1 3"}},
-		`released.csv: there is no column "H"`:                                                {"A S count", []string{"north m 3"}},
+		"released.csv has the columns published and count: which has the counts?": {"A S H published count", []string{"north m good 3 2"}},
+		"released.csv has no column of counts":                                    {"A S H n", []string{"north m good 3"}},
+		`the count of [north, f, bad] is "abc"; it must be a whole number`:        {"A S H count", []string{"north m good 3", "north f bad abc"}},
+		`the count of [north, f, bad] is "-1"`:                                    {"A S H count", []string{"north m good 3", "north f bad -1"}},
+		"the count of [north, f, bad] is null":                                    {"A S H count", []string{"north m good 3", "north f bad _"}},
+		"released.csv has [north, m, good] twice":                                 {"A S H count", []string{"north m good 3", "north m good 3"}},
+		"columns besides the variables of the tables and the counts: edu, age":    {"A S edu H age count", []string{"north m a good 1 3", "north m b good 1 3"}},
+		`released.csv: there is no column "H"`:                                    {"A S count", []string{"north m 3"}},
 	} {
 		_, err := released(t, c.header, c.rows...)
 		require.ErrorContains(t, err, want)

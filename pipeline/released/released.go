@@ -76,19 +76,17 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 	defer source.Close()
 	var columns []int // of variables
 	var of []int      // their positions among all variables
-	count, named := -1, ""
+	count := -1
 	limits := [2]int{-1, -1} // columns of lower and upper, of a table of intervals
 	if t.Intervals {
 		limits = intervalColumns(source.Schema())
 	}
-	for _, name := range operators.CountColumns {
-		i := source.Schema().FieldIndices(name)
-		switch {
-		case len(i) > 0 && count >= 0:
-			return session.Wrong(fmt.Errorf("%s has the columns %s and %s: which has the counts? Leave one out, or rename a variable", path, named, name))
-		case len(i) > 0:
-			count, named = i[0], name
-		}
+	named, err := operators.CountColumn(path, source.Schema(), nil)
+	if err != nil {
+		return session.Wrong(err)
+	}
+	if named != "" {
+		count = source.Schema().FieldIndices(named)[0]
 	}
 	if named == "value" && !t.Stated && kernel.Name() == perturb.None().Name() {
 		t.Warnings = append(t.Warnings, path+" has the column value, as of perturbed counts, and they were taken as exact: say how they were perturbed (scheme), or name the column count")
@@ -97,7 +95,7 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 		return session.Wrong(fmt.Errorf("%s has the columns lower and upper and the column %s: which has the counts? Leave one out", path, named))
 	}
 	if count < 0 && limits[0] < 0 {
-		return session.Wrong(fmt.Errorf("%s has no column of counts; name it %s", path, "published, value or count"))
+		return session.Wrong(operators.NoCounts(path))
 	}
 	for i, f := range source.Schema().Fields() {
 		if i == count || i == limits[0] || i == limits[1] || limits[0] >= 0 && f.Name == "exact" {
