@@ -1,11 +1,15 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"microrisk/operators/parquetfile"
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
@@ -47,5 +51,46 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return specfile.Decode(path+" (its metadata)", whole)
+	spec, err := specfile.Decode(path+" (its metadata)", whole)
+	if err != nil {
+		return nil, err
+	}
+	return spec, withoutMade(path, spec)
+}
+
+// withoutMade takes out the recodes whose columns are in the file already. What was made, or chosen, by a column whose place another one
+// has taken since cannot be found again.
+func withoutMade(path string, spec *schemas.Spec) error {
+	replaced := map[string]bool{}
+	gone := func(column string) error {
+		return session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): when %s was annotated %s was looked at as it was before it was recoded, and the file has it recoded", path, column))
+	}
+	for i := len(spec.Operators) - 1; i >= 0; i-- {
+		switch c := spec.Operators[i].Config.(type) {
+		case *recode.Config:
+			hidden := recode.Config{}
+			for _, r := range slices.Backward(*c) {
+				shown, from := r.Keep == nil || *r.Keep, cmp.Or(r.From, r.Name)
+				switch {
+				case !shown && replaced[from]:
+					return gone(from)
+				case !shown:
+					hidden = append(hidden, r)
+				case r.Replace:
+					replaced[r.Name] = true
+				}
+			}
+			slices.Reverse(hidden)
+			if *c = hidden; len(hidden) == 0 {
+				spec.Operators = slices.Delete(spec.Operators, i, i+1)
+			}
+		case *selection.Config:
+			for _, condition := range c.Rows {
+				if replaced[condition.Column] {
+					return gone(condition.Column)
+				}
+			}
+		}
+	}
+	return nil
 }

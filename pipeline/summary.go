@@ -1,13 +1,18 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"microrisk/operators"
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -61,6 +66,9 @@ func (j *running) warnings() []string {
 	if w, ok := inner.(session.Warner); ok {
 		list = append(list, w.Warnings()...)
 	}
+	if from := looser(j.Spec); from != nil {
+		list = append(list, fmt.Sprintf("the figures are of %s as recoded, and the output has it as it is in the input, which is riskier than they say: replace it to release what was assessed (recode with replace: true)", strings.Join(from, ", ")))
+	}
 	if s := j.Spec.Sampling; s != nil && s.Weight != "" {
 		list = append(list, fmt.Sprintf("the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn", s.Weight))
 		if s.ZeroWeight == schemas.ZeroDrop {
@@ -68,6 +76,55 @@ func (j *running) warnings() []string {
 		}
 	}
 	return list
+}
+
+// looser are the columns that the output has as they are in the input, while the figures are of key variables made of them that it has not.
+func looser(spec *schemas.Spec) []string {
+	if spec.Sink.Path == "" {
+		return nil
+	}
+	looked := map[string]bool{}
+	for _, o := range spec.Operators {
+		m := o.Measure()
+		if m == nil {
+			continue
+		}
+		key := m.OwnKey()
+		if key == nil {
+			key = spec.Key
+		}
+		if key == nil {
+			continue
+		}
+		for _, v := range key.Variables {
+			looked[v.Name] = true
+		}
+	}
+	var from []string
+	leaves := func(name string) {
+		from = slices.DeleteFunc(from, func(x string) bool { return x == name })
+	}
+	for _, o := range spec.Operators {
+		switch c := o.Config.(type) {
+		case *recode.Config:
+			for _, r := range *c {
+				of := cmp.Or(r.From, r.Name)
+				switch hidden := r.Keep != nil && !*r.Keep; {
+				case hidden && looked[r.Name] && !slices.Contains(from, of):
+					from = append(from, of)
+				case !hidden && r.Replace:
+					leaves(of)
+				}
+			}
+		case *selection.Config:
+			for _, name := range slices.Clone(from) {
+				if c.Columns != nil && !slices.Contains(c.Columns, name) {
+					leaves(name)
+				}
+			}
+		}
+	}
+	return from
 }
 
 // liftKey moves the description of the pipeline's own key from the first operator that used it to the document.

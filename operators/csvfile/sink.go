@@ -45,8 +45,11 @@ type SinkOptions struct {
 	OnlyListed bool // columns that not all inputs have do not pass
 }
 
-// Create is NewSink of files of this machine.
+// Create is NewSink of files of this machine. An output that is an input is an error.
 func Create(src operators.Source, paths []string, o SinkOptions) (*Sink, error) {
+	if err := files.Distinct(operators.InputsOf(src, 0, 1), paths); err != nil {
+		return nil, err
+	}
 	outputs, err := files.CreateAll(paths, func(i int) []string { return operators.InputsOf(src, i, len(paths)) })
 	if err != nil {
 		return nil, err

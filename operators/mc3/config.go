@@ -23,6 +23,7 @@ const (
 	LimitPUSU              = "pu_su"
 	LimitCMUM              = "cm_um" // theta
 	LimitCMSU              = "cm_su"
+	LimitMaxCorrectMatch   = "max_correct_match"
 	LimitPopulationUniques = "expected_population_uniques"
 	LimitCorrectMatches    = "expected_correct_matches"
 )
@@ -165,7 +166,7 @@ func (c *Config) Public() schemas.Config {
 
 // Figures are those of the summary, and of the key.
 func (c *Config) Figures(*schemas.Spec) []string {
-	return append([]string{LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques, LimitCorrectMatches, schemas.LimitReidentifications}, schemas.KeyFigures()...)
+	return append([]string{LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques, LimitCorrectMatches, LimitMaxCorrectMatch, schemas.LimitReidentifications}, schemas.KeyFigures()...)
 }
 
 // Columns are those that the operator writes, in order.

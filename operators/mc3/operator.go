@@ -25,6 +25,7 @@ func init() {
 			{Name: LimitPUSU, Doc: "Share of the sample uniques that are population unique, 0 to 1."},
 			{Name: LimitCMUM, Doc: "Pr(correct match given unique match) by the model, 0 to 1."},
 			{Name: LimitCMSU, Doc: "Pr(correct match given sample unique), 0 to 1."},
+			{Name: LimitMaxCorrectMatch, Doc: "Greatest chance of a correct match of a record, 0 to 1.", Ranked: true},
 			{Name: LimitPopulationUniques, Doc: "Expected number of population uniques among the sample uniques."},
 			{Name: LimitCorrectMatches, Doc: "Expected number of correct matches among the sample uniques."},
 			{Name: schemas.LimitReidentifications, Doc: "Expected number of correct matches among all records."},

@@ -47,6 +47,13 @@ func strayWords(ctx *cli.Context, files []string) error {
 	if len(stray) == 0 || len(stray) == len(files) || !ctx.IsSet("key") {
 		return nil
 	}
+	for _, flag := range []string{"limit", "select", "band"} { // such as --limit NAME VALUE
+		for _, said := range ctx.StringSlice(flag) {
+			if !strings.Contains(said, "=") {
+				return usage("--%s %s: write %s=VALUE, without a space", flag, said, said)
+			}
+		}
+	}
 	lists := append(ctx.StringSlice("key"), stray...)
 	return usage("there is no file %s; key variables are separated by commas: --key %s", strings.Join(stray, ", "), strings.Join(lists, ","))
 }

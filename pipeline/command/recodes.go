@@ -127,8 +127,10 @@ func recodesIn(name string) ([]recode.Column, error) {
 		return nil, err
 	}
 	list, err := decodeRecodes(name, text)
-	for i := range list {
-		list[i] = inKey(list[i])
+	for i, r := range list {
+		if !r.Replace && r.Keep == nil { // else the file says what becomes of the column
+			list[i] = inKey(r)
+		}
 	}
 	return list, err
 }
