@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
-	"microrisk/schemas/advice"
 )
 
 // A table on disk is read from front to back to look rows up in it, so many rows are looked up at once: a worker holds a block of
@@ -143,11 +142,11 @@ func (b *block) add(ctx context.Context, h *heldBatch, d diskTable, keys func(ro
 	defer w.free()
 	w.part, w.offset, w.batch, w.rows = part, h.offset, h.record, int(h.record.NumRows())
 	if err := w.process(ctx, d.step, h.found); err != nil {
-		return advice.Errorf("%s: %w", part, err)
+		return inPart(part, err)
 	}
 	cols, err := w.columns(d.table)
 	if err != nil {
-		return advice.Errorf("%s: %w", part, err)
+		return inPart(part, err)
 	}
 	return keys(w.rows, cols)
 }

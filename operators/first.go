@@ -3,31 +3,26 @@ package operators
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 
+	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
 
 // A rowError is about a row of a part.
-type rowError struct {
-	row int64 // in its input
-	err error
+type rowError struct{ *schemas.InputError }
+
+func (e *rowError) Unwrap() error { return e.InputError }
+
+// rowError says in which row of the current batch an error is.
+func (w *worker) rowError(r int, err error) error {
+	return &rowError{&schemas.InputError{Location: schemas.Location{Unit: "row", Number: w.row(r)}, Err: err}}
 }
-
-func (e *rowError) Error() string { return e.Worded(advice.OfSpec) }
-
-// Worded is the text, its advice as say words it.
-func (e *rowError) Worded(say func(part any) string) string {
-	return fmt.Sprintf("row %d: %s", e.row, say(e.err))
-}
-
-func (e *rowError) Unwrap() error { return e.err }
 
 // rowErrorf makes a rowError about row r of the current batch.
 func (w *worker) rowErrorf(r int, format string, args ...any) error {
-	return &rowError{w.row(r), advice.Errorf(format, args...)}
+	return w.rowError(r, advice.Errorf(format, args...))
 }
 
 // earlier is the error about the earlier row; one that is about no row comes before all that are.
@@ -38,7 +33,7 @@ func earlier(a, b error) error {
 		return b
 	case b == nil || !errors.As(a, &x):
 		return a
-	case !errors.As(b, &y) || y.row < x.row:
+	case !errors.As(b, &y) || y.Number < x.Number:
 		return b
 	}
 	return a

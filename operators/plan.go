@@ -3,21 +3,11 @@ package operators
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/schemas"
-	"microrisk/schemas/advice"
 )
-
-// named says which operator an error is about.
-func (p *Plan) named(err error) error {
-	if p == nil || p.Name == "" || strings.HasPrefix(err.Error(), p.Name+": ") {
-		return err
-	}
-	return advice.Errorf("%s: %w", p.Name, err)
-}
 
 // check finds what is wrong with a plan in itself.
 func (p *Plan) check() error {

@@ -2,14 +2,13 @@ package operators
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"microrisk/schemas/advice"
+	"microrisk/schemas"
 )
 
 // Records is a source of records that are in memory already: each is a part.
@@ -60,7 +59,12 @@ type recordPart struct {
 	first  int64
 }
 
-func (p *recordPart) String() string  { return fmt.Sprintf("record batch %d", p.number) }
+// Location is a Located part's.
+func (p *recordPart) Location() schemas.Location {
+	return schemas.Location{Unit: "record batch", Number: int64(p.number)}
+}
+
+func (p *recordPart) String() string  { return p.Location().String() }
 func (p *recordPart) Input() int      { return 0 }
 func (p *recordPart) FirstRow() int64 { return p.first }
 func (p *recordPart) Rows() int64     { return p.NumRows() }
@@ -68,7 +72,7 @@ func (p *recordPart) Rows() int64     { return p.NumRows() }
 func (p *recordPart) Read(_ context.Context, mem memory.Allocator, want []Want, batch int) (array.RecordReader, error) {
 	r, err := ReadRecord(mem, p.Record, want, batch)
 	if err != nil {
-		return nil, advice.Errorf("%s: %w", p, err)
+		return nil, inPart(p, err)
 	}
 	return r, nil
 }

@@ -166,11 +166,11 @@ func (r *run) count(ctx context.Context, n int) error {
 		tables := make([]*contingency.Table, len(st.tables))
 		for k, t := range st.tables {
 			if tables[k], err = r.table(ctx, t, workers); err != nil {
-				return advice.Errorf("%s: %w", st.plan.Name, err)
+				return st.plan.named(err)
 			}
 		}
 		if r.fitted[i], err = st.plan.Fit(ctx, tables, r.env); err != nil {
-			return advice.Errorf("%s: %w", st.plan.Name, err)
+			return st.plan.named(err)
 		}
 		if r.fitted[i] == nil {
 			return fmt.Errorf("%s: Fit gave nothing, and no error", st.plan.Name)
@@ -292,7 +292,7 @@ func (w *worker) spill(workers int) error {
 // guard tells what goes wrong in a part with the part's name, panics too.
 func (w *worker) guard(part Part, err *error) {
 	if x := recover(); x != nil {
-		*err = advice.Errorf("%s: %w", part, Recovered(x, nil))
+		*err = inPart(part, Recovered(x, nil))
 	}
 }
 
@@ -349,7 +349,7 @@ func (w *worker) read(ctx context.Context, part Part, take func(batch arrow.Reco
 		offset += rows
 	}
 	if offset != part.Rows() {
-		return fmt.Errorf("%s: %d rows were read of %d", part, offset, part.Rows())
+		return inPart(part, fmt.Errorf("%d rows were read of %d", offset, part.Rows()))
 	}
 	return nil
 }
@@ -359,7 +359,7 @@ func (w *worker) takeBatch(ctx context.Context, batch arrow.Record, out PartWrit
 	w.batch, w.rows = batch, int(batch.NumRows())
 	defer w.free()
 	if err := w.process(ctx, len(w.scan.chain.steps), found); err != nil {
-		return advice.Errorf("%s: %w", w.part, err)
+		return inPart(w.part, err)
 	}
 	if out == nil {
 		return nil

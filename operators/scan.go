@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
 
@@ -240,10 +241,7 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 		err = st.plan.fits(columns, keep, w.rows)
 	}
 	if err != nil {
-		if st.plan.Name != "" {
-			return advice.Errorf("%s: %w", st.plan.Name, err)
-		}
-		return err
+		return st.plan.named(err)
 	}
 	for k, a := range columns {
 		w.made[st.adds[k]] = a
@@ -343,7 +341,7 @@ func (w *worker) declared(d *domain, c contingency.Column, times []int64) error 
 			continue
 		}
 		if text, other := others[c.Codes[c.Index[r]]]; other {
-			return w.rowErrorf(r, "key variable %q has the value %q, which is not among its levels (%s)", d.key.Name, text, strings.Join(d.key.Levels, ", "))
+			return w.rowError(r, schemas.Contradiction("levels", d.key.Name, "key variable %q has the value %q, which is not among its levels (%s)", d.key.Name, text, strings.Join(d.key.Levels, ", ")))
 		}
 	}
 	return nil

@@ -145,6 +145,15 @@ func (e *UnfoundError) Worded(say func(part any) string) string {
 	return b.String()
 }
 
+// As makes it a contradiction between who names the values and the data.
+func (e *UnfoundError) As(target any) bool {
+	c, ok := target.(**schemas.ContradictionError)
+	if ok {
+		*c = &schemas.ContradictionError{Said: e.Who, Err: e}
+	}
+	return ok
+}
+
 // quotedSome lists up to five values.
 func quotedSome(values []string, last string) string {
 	const most = 5

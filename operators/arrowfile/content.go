@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // A content is what the messages of a file or a stream hold.
@@ -127,7 +128,7 @@ func (c *content) load(number int, wanted map[string]bool) (columns []arrow.Arra
 		d, err := l.data(f.Type, c.ids[i])
 		switch {
 		case err != nil:
-			return nil, 0, fmt.Errorf("column %q: %w", f.Name, err)
+			return nil, 0, schemas.InColumn(schemas.Location{}, f.Name, err)
 		case d == nil:
 			continue
 		case int64(d.Len()) != m.batch.rows:
@@ -136,7 +137,7 @@ func (c *content) load(number int, wanted map[string]bool) (columns []arrow.Arra
 		columns[i] = array.MakeFromData(d)
 		if nestedViews(f.Type) { // within lists and structs, which are cut into pieces afterwards
 			if columns[i], err = plain(memory.DefaultAllocator, columns[i], &l.room); err != nil {
-				return nil, 0, fmt.Errorf("column %q: %w", f.Name, l.explain(err))
+				return nil, 0, schemas.InColumn(schemas.Location{}, f.Name, l.explain(err))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // mostRows is how many rows a batch has at most: record batches may have any number.
@@ -85,7 +86,7 @@ func (r *rowReader) Next() (more bool) {
 	defer func() {
 		if x := recover(); x != nil {
 			err := operators.Recovered(x, errors.New("its columns do not decode"))
-			r.err, more = fmt.Errorf("%s, record batch %d: %w", r.where, r.number, err), false
+			r.err, more = r.failed(err), false
 		}
 	}()
 	for r.err == nil && r.at >= r.rows {
@@ -108,6 +109,11 @@ func (r *rowReader) Next() (more bool) {
 	return true
 }
 
+// failed says in which record batch an error is.
+func (r *rowReader) failed(err error) error {
+	return &schemas.InputError{Location: schemas.Location{File: r.where, Unit: "record batch", Number: int64(r.number)}, Err: err}
+}
+
 // open loads the next record batch.
 func (r *rowReader) open() error {
 	r.number, r.numbers, r.at = r.numbers[0], r.numbers[1:], 0
@@ -117,7 +123,7 @@ func (r *rowReader) open() error {
 	}
 	columns, rows, err := r.content.load(r.number, wanted)
 	if err != nil {
-		return fmt.Errorf("%s, record batch %d: %w", r.where, r.number, err)
+		return r.failed(err)
 	}
 	r.columns, r.rows = make([]arrow.Array, len(r.want)), rows
 	for i, w := range r.want {
@@ -150,7 +156,7 @@ func (r *rowReader) slice(from, to int64) (arrow.Record, error) {
 			err = tooLarge(r.content.most, r.content.most)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s, record batch %d: column %q: %w", r.where, r.number, w.Name, err)
+			return nil, r.failed(schemas.InColumn(schemas.Location{}, w.Name, err))
 		}
 		columns = append(columns, a)
 		fields[i] = arrow.Field{Name: w.Name, Type: a.DataType(), Nullable: true}

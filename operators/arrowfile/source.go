@@ -15,6 +15,7 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/schemas"
 )
 
 // A Source reads Arrow IPC files; each record batch is a part.
@@ -210,7 +211,12 @@ type part struct {
 	first, rows int64
 }
 
-func (p *part) String() string  { return fmt.Sprintf("%s, record batch %d", p.file.path, p.number) }
+// Location is a [operators.Located] part's.
+func (p *part) Location() schemas.Location {
+	return schemas.Location{File: p.file.path, Unit: "record batch", Number: int64(p.number)}
+}
+
+func (p *part) String() string  { return p.Location().String() }
 func (p *part) Input() int      { return p.file.input }
 func (p *part) FirstRow() int64 { return p.first }
 func (p *part) Rows() int64     { return p.rows }

@@ -61,7 +61,7 @@ func (r *reader) Next() bool {
 		}
 		for f, c := range r.columns {
 			if err := add(r.builder.Field(f), r.lines.fields[c], r.lines.quoted[c]); err != nil {
-				r.err = fmt.Errorf("%s: line %d, column %q: %q is no %s", r.file.path, r.lines.at[c], r.Schema().Field(f).Name, r.lines.fields[c], r.Schema().Field(f).Type)
+				r.err = r.file.atLine(r.lines.at[c], r.Schema().Field(f).Name, fmt.Errorf("%q is no %s", r.lines.fields[c], r.Schema().Field(f).Type))
 				return false
 			}
 		}

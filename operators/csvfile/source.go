@@ -193,7 +193,7 @@ func (f *file) scan(o Options, see func(l *lines) error) error {
 		}
 		for c, text := range r.fields {
 			if !utf8.ValidString(text) {
-				return fmt.Errorf("%s: line %d, column %q is not UTF-8: %s", f.path, r.at[c], f.header[c], latin)
+				return f.wrong("line %d, column %q is not UTF-8: %s", r.at[c], f.header[c], latin)
 			}
 		}
 		if err := see(r.lines); err != nil {
@@ -202,15 +202,25 @@ func (f *file) scan(o Options, see func(l *lines) error) error {
 	}
 }
 
+// wrong says what is wrong with the file.
+func (f *file) wrong(format string, args ...any) error {
+	return &schemas.InputError{Location: schemas.Location{File: f.path}, Err: fmt.Errorf(format, args...)}
+}
+
+// atLine says in which line and column an error is.
+func (f *file) atLine(line int, column string, err error) error {
+	return f.wrong("%w", schemas.InColumn(schemas.Location{Unit: "line", Number: int64(line)}, column, err))
+}
+
 // next reads a record, which has as many fields as the header.
 func (f *file) next(r *opened) error {
 	switch err := r.next(); {
 	case err == io.EOF:
 		return io.EOF
 	case err != nil:
-		return fmt.Errorf("%s: %w", f.path, err)
+		return f.wrong("%w", err)
 	case len(r.fields) != len(f.header):
-		return fmt.Errorf("%s: line %d has %d fields, the header has %d (the delimiter is %q)", f.path, r.at[0], len(r.fields), len(f.header), f.delimiter)
+		return f.wrong("line %d has %d fields, the header has %d (the delimiter is %q)", r.at[0], len(r.fields), len(f.header), f.delimiter)
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ package files
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
+	"microrisk/schemas"
 	"os"
 )
 
@@ -98,14 +98,19 @@ func CreateAll(paths []string, inputs func(i int) []string) ([]Output, error) {
 	return outputs, nil
 }
 
+// cannotRead says why a file cannot be read.
+func cannotRead(path string, err error) error {
+	return &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: path}, Err: err}
+}
+
 // Open opens a file of this machine. What is no regular file is an error.
 func Open(path string) (Input, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read %s: there is no such file", path)
+		return nil, cannotRead(path, errors.New("there is no such file"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, reason(err))
+		return nil, cannotRead(path, reason(err))
 	}
 	info, err := f.Stat()
 	switch {
@@ -119,7 +124,7 @@ func Open(path string) (Input, error) {
 		return local{f, path, info.Size()}, nil
 	}
 	f.Close()
-	return nil, fmt.Errorf("cannot read %s: %w", path, err)
+	return nil, cannotRead(path, err)
 }
 
 // OpenAll opens the files at the paths (see Open).

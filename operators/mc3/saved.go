@@ -9,6 +9,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/graph"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // saved is a fitted law as it goes to a file.
@@ -74,7 +75,7 @@ func (b *bound) openModel() error {
 		law.Margins = append(law.Margins, risk.Margin{Variables: set, Codes: margin.Codes, Counts: margin.Counts})
 	}
 	if err := law.Check(); err != nil {
-		return fmt.Errorf("%s: the model %s: %w", b.prefix, from, err)
+		return advice.Errorf("%s: the model %s: %w", b.prefix, from, err)
 	}
 	b.law = law
 	return nil
@@ -112,10 +113,10 @@ func (b *bound) asModelled(t *contingency.Table, d *bayes.Data) (*bayes.Data, er
 			case to[c] >= 0:
 				out.Codes[v][i] = uint32(to[c])
 			case int(c) < len(variable.Categories):
-				return nil, fmt.Errorf("the model %s does not know the category %q of %s: declare the levels of %s when the model is fitted, or recode",
+				return nil, schemas.Contradiction("model_in", variable.Name, "the model %s does not know the category %q of %s: declare the levels of %s when the model is fitted, or recode",
 					b.Config.ModelIn, variable.Categories[c], variable.Name, variable.Name)
 			default:
-				return nil, fmt.Errorf("the model %s was fitted to records that all have a value of %s: take missing: drop, or fit it to records with missing values", b.Config.ModelIn, variable.Name)
+				return nil, schemas.Contradiction("model_in", variable.Name, "the model %s was fitted to records that all have a value of %s: take missing: drop, or fit it to records with missing values", b.Config.ModelIn, variable.Name)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"microrisk/schemas"
 	"slices"
 )
 
@@ -142,7 +143,7 @@ func inputMove(p *part, chunk thriftValue, leaf int) (chunkMove, error) {
 	m.flat = p.file.leafType(c, leaf).repetitions == 0
 	var err error
 	if m.place, err = locate(m.source, m.end, &m.chunk); err != nil {
-		return m, fmt.Errorf("%s, column %q: %w", p, c.name, err)
+		return m, schemas.InColumn(p.Location(), c.name, err)
 	}
 	m.from, m.to = m.place.from, m.place.to
 	m.place.correct(&m.chunk)

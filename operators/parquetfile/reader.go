@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // batchRows is the number of rows of a batch when the caller leaves it to the reader.
@@ -59,7 +60,7 @@ func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.
 		})
 		if err != nil {
 			r.Release()
-			return nil, fmt.Errorf("%s, column %q: %w", p, w.Name, err)
+			return nil, schemas.InColumn(p.Location(), w.Name, err)
 		}
 	}
 	r.schema = arrow.NewSchema(fields, nil)
@@ -151,7 +152,7 @@ func (r *recordReader) Next() bool {
 			return err
 		})
 		if err != nil {
-			r.err = fmt.Errorf("%s, column %q: %w", r.part, r.schema.Field(i).Name, err)
+			r.err = schemas.InColumn(r.part.Location(), r.schema.Field(i).Name, err)
 			return false
 		}
 	}

@@ -27,6 +27,7 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/schemas"
 )
 
 // Options of a Source. The zero value is ready to use.
@@ -86,7 +87,7 @@ func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, e
 				s.files = append(s.files, f)
 				continue
 			}
-			err = fmt.Errorf("cannot read %s: %w", in.Name(), err)
+			err = &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: in.Name()}, Err: err}
 		}
 		s.Close()
 		files.Close(inputs[i:])
@@ -306,7 +307,12 @@ type chunkInfo struct {
 	odd                        bool // its data comes before its dictionary, as the footer has it
 }
 
-func (p *part) String() string  { return fmt.Sprintf("%s, row group %d", p.file.path, p.group) }
+// Location is a [operators.Located] part's.
+func (p *part) Location() schemas.Location {
+	return schemas.Location{File: p.file.path, Unit: "row group", Number: int64(p.group)}
+}
+
+func (p *part) String() string  { return p.Location().String() }
 func (p *part) Input() int      { return p.input }
 func (p *part) FirstRow() int64 { return p.first }
 func (p *part) Rows() int64     { return p.rows }

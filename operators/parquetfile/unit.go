@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // A unit is what becomes one stretch of an output: the row group of an input, or some parts of another source together.
@@ -281,7 +282,7 @@ func (u *unit) complete() (*made, error) {
 	if p, ok := w.part.(*part); ok && u.sink.source != nil && w.keep != nil && w.kept > 0 && w.kept < p.rows {
 		wanted := u.sink.outputs[u.output].layouts[p.file].newLeaf
 		if m.original, err = p.rewrite(w.keep, wanted, u.sink.codec); err != nil {
-			return nil, fmt.Errorf("%s: %w", p, err)
+			return nil, &schemas.InputError{Location: p.Location(), Err: err}
 		}
 	}
 	return m, nil

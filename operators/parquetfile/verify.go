@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"microrisk/schemas"
 )
 
 // Verify decodes every page of every column, nested ones included, with that many goroutines (at least one), and compares
@@ -57,7 +58,7 @@ func (p *part) verify(ctx context.Context) error {
 			return p.verifyFlat(c)
 		})
 		if err != nil {
-			return fmt.Errorf("%s, column %q: %w", p, c.name, err)
+			return schemas.InColumn(p.Location(), c.name, err)
 		}
 	}
 	return nil

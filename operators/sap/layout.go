@@ -201,15 +201,15 @@ func (n *identity) wrong(a int, what string, k perturb.Kernel, c, j int64, there
 	}
 	switch {
 	case b.Published == nil:
-		return n.where(a, fmt.Errorf("%s is %d, which cannot be published as %d %s", what, c, j, by))
+		return n.where(a, schemas.Contradiction("published", "", "%s is %d, which cannot be published as %d %s", what, c, j, by))
 	case there:
-		return n.where(a, fmt.Errorf("%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.Name))
+		return n.where(a, schemas.Contradiction("published", "", "%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.Name))
 	}
-	advice := ""
+	more := ""
 	if slices.Contains(n.named[b.by:], tabular.Total) {
-		advice = "; write the margins to the file too"
+		more = "; write the margins to the file too"
 	}
-	return fmt.Errorf("%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.Name, tabular.Words(n.named), what, c, advice)
+	return schemas.Contradiction("published", "", "%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.Name, tabular.Words(n.named), what, c, more)
 }
 
 // where tells an error with the name of the table.
@@ -218,7 +218,7 @@ func (n *identity) where(a int, err error) error {
 		return err
 	}
 	n.name(a, -1)
-	return fmt.Errorf("table %s: %w", tabular.Words(n.named[:n.bound.by]), err)
+	return advice.Errorf("table %s: %w", tabular.Words(n.named[:n.bound.by]), err)
 }
 
 // words is the name of a cell of the last area that was named.

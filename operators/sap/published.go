@@ -37,7 +37,7 @@ func (f *fit) foreignRows(env operators.Env) error {
 		case n == 0:
 			empty++
 		default:
-			return fmt.Errorf("%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables", p.Name, n, tabular.Words(cell), reason)
+			return schemas.Contradiction("published", "", "%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables", p.Name, n, tabular.Words(cell), reason)
 		}
 	}
 	if empty > 0 {

@@ -23,7 +23,6 @@ import (
 	"regexp"
 	"runtime/debug"
 	"runtime/pprof"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -31,15 +30,12 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"microrisk/engine/budget"
 	"microrisk/engine/scratch"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/operators/report"
 	"microrisk/pipeline"
 	"microrisk/pipeline/session"
-	"microrisk/schemas"
-	"microrisk/schemas/advice"
 )
 
 // Exit statuses.
@@ -176,76 +172,6 @@ type console struct {
 	reads    []session.Reading // files that said what is to be done
 
 	stopProfile func() // nil when there is no profile
-}
-
-// words are those of who described the run.
-func (c *console) words() func(part any) string {
-	if c.flags {
-		return advice.OfFlags
-	}
-	return advice.OfSpec
-}
-
-// fail writes an error, one line for each thing that is wrong.
-func (c *console) fail(err error) {
-	c.finish()
-	if c.logs == "json" {
-		c.failJSON(err)
-		return
-	}
-	for line := range strings.Lines(c.oneLine(advice.Say(err, c.words()))) {
-		fmt.Fprintf(c.Err, "microrisk: %s\n", strings.TrimRight(line, "\n"))
-	}
-	var fault *operators.Fault
-	if errors.As(err, &fault) {
-		fmt.Fprintf(c.Err, "\n%s", fault.Stack)
-	}
-}
-
-// oneLine writes what the command line named with line breaks, and what is in such folders, in quotes: each error is one line.
-func (c *console) oneLine(text string) string {
-	for _, arg := range c.args {
-		for _, part := range []string{arg, arg[strings.IndexByte(arg, '=')+1:]} {
-			if strings.ContainsAny(part, "\n\r") {
-				text = strings.ReplaceAll(text, part, strconv.Quote(part))
-			}
-		}
-	}
-	return text
-}
-
-// failJSON writes an error as JSON lines, with fields where it has any.
-func (c *console) failJSON(err error) {
-	say := c.words()
-	log := slog.New(slog.NewJSONHandler(c.Err, nil))
-	var breach breachError
-	var spec *schemas.SpecError
-	var fault *operators.Fault
-	var memory *budget.MemoryError
-	var work *budget.WorkError
-	switch {
-	case errors.As(err, &fault):
-		log.Error(advice.Say(err, say), "stack", fault.Stack)
-	case errors.As(err, &memory):
-		log.Error(advice.Say(err, say), "needs_bytes", memory.Needs, "limit_bytes", memory.Limit)
-	case errors.As(err, &work):
-		log.Error(advice.Say(err, say), "needs_hours", work.Needs.Hours(), "limit_hours", work.Limit.Hours())
-	case errors.As(err, &breach):
-		log.Error(advice.Say(err, say), "limit", breach.Limit, "operator", breach.Operator, "value", breach.Value, "allowed", breach.Allowed,
-			"records", breach.Records, "dropped", breach.Dropped)
-	case errors.As(err, &spec) && spec.Error() == err.Error():
-		for _, p := range spec.Problems {
-			if p.Line > 0 {
-				log.Error(say(p.Message), "file", spec.Name, "line", p.Line, "column", p.Column, "field", p.Path)
-			} else {
-				log.Error(say(p.Message), "field", p.Path)
-			}
-		}
-	default:
-		for line := range strings.Lines(advice.Say(err, say)) {
-			log.Error(strings.TrimRight(line, "\n"))
-		}
-	}
 }
 
 // A breachError is a limit that was breached.

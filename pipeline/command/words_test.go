@@ -1,7 +1,9 @@
 package command
 
 import (
+	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,6 +56,41 @@ func TestAdviceInWords(t *testing.T) {
 			}
 			require.NoError(t, os.WriteFile("spec.yaml", []byte("version: 1\n"+c.spec), 0o666))
 			require.Contains(t, microrisk(t, "run", "spec.yaml").err, c.says)
+		})
+	}
+}
+
+// JSON logs have the fields of typed errors.
+func TestFieldsOfErrors(t *testing.T) {
+	folder(t)
+	require.NoError(t, os.WriteFile("types.csv", []byte("a,b\n1,2\nx,3\n"), 0o666))
+	require.NoError(t, os.WriteFile("weights.csv", []byte("x,w\na,1\nb,-1\n"), 0o666))
+	require.NoError(t, os.WriteFile("levels.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, {name: sex, levels: [m]}]}\noperators: [suda]\n"), 0o666))
+	require.NoError(t, os.WriteFile("types.yaml", []byte("version: 1\nsource: {path: types.csv, types: {a: int64}}\nkey: {variables: [a]}\noperators: [suda]\n"), 0o666))
+	assess := func(args ...string) []string {
+		return append([]string{"assess", "--out", "out.csv", "--quiet"}, args...)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want map[string]any
+	}{
+		"memory":        {assess("people.csv", "--key", key, "--memory", "1KiB"), map[string]any{"error": "memory", "operator": "suda", "limit_bytes": 1024.0}},
+		"a row":         {assess("weights.csv", "--key", "x", "--weight", "w"), map[string]any{"error": "input", "file": "weights.csv", "row": 1.0}},
+		"a line":        {[]string{"run", "types.yaml"}, map[string]any{"error": "input", "file": "types.csv", "line": 3.0, "column": "a"}},
+		"no file":       {assess("none.csv", "--key", "x"), map[string]any{}},
+		"levels":        {[]string{"run", "levels.yaml"}, map[string]any{"error": "contradiction", "said": "levels", "column": "sex", "file": "people.csv"}},
+		"population":    {assess("people.csv", "--key", "age", "--population-size", "1"), map[string]any{"error": "contradiction", "said": "population_size", "operator": "suda"}},
+		"values sought": {assess("people.csv", "--key", "age", "--select", "sex=Q"), map[string]any{"error": "contradiction", "said": "select sex"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := microrisk(t, append(c.args, "--log-format", "json")...)
+			require.NotEqual(t, ExitDone, r.status)
+			var got map[string]any
+			lines := strings.Split(strings.TrimSpace(r.err), "\n")
+			require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &got))
+			for field, want := range c.want {
+				require.Equal(t, want, got[field], "%s of %v", field, got)
+			}
 		})
 	}
 }

@@ -103,7 +103,7 @@ func (l *linking) checkLevels() error {
 			}
 			for _, c := range t.Variables[at].Categories {
 				if c.Kind == tabular.Value && !slices.Contains(v.Levels, c.Label) {
-					return session.Wrong(fmt.Errorf("a table has %s = %q, which is not among its levels (%s)", v.Name, c.Label, strings.Join(v.Levels, ", ")))
+					return session.Wrong(schemas.Contradiction("levels", v.Name, "a table has %s = %q, which is not among its levels (%s)", v.Name, c.Label, strings.Join(v.Levels, ", ")))
 				}
 			}
 		}

@@ -66,7 +66,7 @@ func TwoPolicies(what string, key schemas.Key) error {
 func KnownClasses(ctx context.Context, sample, population *contingency.Table, policies []uniques.Policy) (classes []attack.Class, of []int, err error) {
 	people, records := population.Keep(operators.Dropping(policies)), sample.Keep(operators.Dropping(policies))
 	if records.Records > people.Records {
-		return nil, nil, fmt.Errorf("the sample has %d records, the population %d: a sample is part of its population", records.Records, people.Records)
+		return nil, nil, schemas.Contradiction("population", "", "the sample has %d records, the population %d: a sample is part of its population", records.Records, people.Records)
 	}
 	match, err := contingency.Match(ctx, sample, population)
 	if err != nil {
@@ -97,10 +97,10 @@ func KnownClasses(ctx context.Context, sample, population *contingency.Table, po
 	}
 	switch {
 	case len(unknown) > 0:
-		return nil, nil, fmt.Errorf("%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values differently",
+		return nil, nil, schemas.Contradiction("population", "", "%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values differently",
 			len(unknown), sample.Classes(), ClassText(sample, unknown[0]))
 	case len(large) > 0:
-		return nil, nil, fmt.Errorf("of %d key combinations the sample has more records than the population people, such as %s: the sample is not of this population",
+		return nil, nil, schemas.Contradiction("population", "", "of %d key combinations the sample has more records than the population people, such as %s: the sample is not of this population",
 			len(large), ClassText(sample, large[0]))
 	}
 	return classes, of, nil
