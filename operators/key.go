@@ -163,3 +163,33 @@ func (key Key) Summary(t *contingency.Table, classes, uniques int64, doubles flo
 	}
 	return s
 }
+
+// A BoundKey is the key of a measure, bound to a schema.
+type BoundKey struct {
+	Prefix    string
+	Counted   Key
+	Policies  []uniques.Policy // one a key variable
+	Request   contingency.Request
+	Frequency bool // the measure writes the sample frequency, of the chain's key or of its own
+
+	chain bool // of the chain's
+}
+
+// BindKey is what the binding of a measure begins with: its config is judged and completed, and its key is bound. frequency: it writes the
+// sample frequency of the chain's key. Errors are those of schemas.Settle, Key.Policies and Key.Request.
+func BindKey(m schemas.Measure, t schemas.Table, chain schemas.Key, in *arrow.Schema, frequency bool) (*BoundKey, error) {
+	b := &BoundKey{Prefix: m.ColumnPrefix(), Counted: KeyOf(m, chain)}
+	b.Frequency, b.chain = frequency || b.Counted.Own, frequency && !b.Counted.Own
+	if err := schemas.Settle(b.Prefix, t); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.Policies, err = b.Counted.Policies(); err != nil {
+		return nil, err
+	}
+	b.Request, err = b.Counted.Request(in)
+	return b, err
+}
+
+// Shared tells whether the measure writes the sample frequency of the chain's key, in a column that has no prefix.
+func (b *BoundKey) Shared() bool { return b.chain }

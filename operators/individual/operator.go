@@ -46,31 +46,26 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
-	b.frequency = frequency || b.key.Own
-	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+	b := &bound{Operator: o}
+	var err error
+	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
 		return nil, err
 	}
 	if o.Sampling == nil {
-		return nil, advice.Errorf("%s: nothing is said of the sampling: give %s", b.prefix,
+		return nil, advice.Errorf("%s: nothing is said of the sampling: give %s", b.Prefix,
 			advice.Advice{Spec: "sampling (weight, fraction or population_size)", Flags: "--weight, --fraction or --population-size"})
 	}
-	var err error
-	if b.drop, err = b.key.Drops(); err != nil {
+	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
 	}
-	request, err := b.key.Request(in)
-	if err != nil {
-		return nil, err
-	}
-	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
 	if err := operators.RequestWeight(plan, in, o.Sampling); err != nil {
 		return nil, err
 	}
 	b.weighed = o.Sampling.Weight != ""
 	if o.Config.Household != "" {
-		with := b.key
-		with.Variables = append([]schemas.KeyVariable{{Name: o.Config.Household}}, b.key.Variables...)
+		with := b.Counted
+		with.Variables = append([]schemas.KeyVariable{{Name: o.Config.Household}}, b.Counted.Variables...)
 		request, err := with.Request(in)
 		if err != nil {
 			return nil, err
@@ -78,19 +73,17 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		b.household = len(plan.Tables)
 		plan.Tables = append(plan.Tables, request)
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
 	return plan, nil
 }
 
 // bound is individual, bound to a schema.
 type bound struct {
 	Operator
-	prefix    string
-	key       operators.Key
+	*operators.BoundKey
 	drop      []bool
 	weighed   bool
-	household int  // position of its table, 0 for none
-	frequency bool // the sample frequency is written
+	household int // position of its table, 0 for none
 }
 
 // fitted has the values of each class of the key, and of each household's part of it.
@@ -125,7 +118,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	kept := t.Keep(b.drop)
 	f.count, s.Records = kept.Counts(), kept.Records
 	s.Dropped = t.Records() - s.Records
-	s.KeySummary = b.key.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
+	s.KeySummary = b.Counted.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
 	if fraction > 0 {
 		s.Fraction, s.PopulationSize = &fraction, &sample.Population
 	}
@@ -246,7 +239,7 @@ func (f *fitted) together(ctx context.Context, t, with *contingency.Table, env o
 		from = to
 	}
 	if h.Missing > 0 {
-		env.Warn("%s: %d records have no %s: each is a household of its own", f.bound.prefix, h.Missing, f.bound.Config.Household)
+		env.Warn("%s: %d records have no %s: each is a household of its own", f.bound.Prefix, h.Missing, f.bound.Config.Household)
 	}
 	h.Percent = operators.Percent(h.Reidentified, float64(f.summary.Records))
 	return with.Err()
@@ -265,7 +258,7 @@ func (f *fitted) Summary() any { return f.summary }
 
 // RankedBy is a Ranked's.
 func (f *fitted) RankedBy() string {
-	return schemas.Column(f.bound.prefix, ColumnRisk)
+	return schemas.Column(f.bound.Prefix, ColumnRisk)
 }
 
 // Rank is a Ranked's.
@@ -275,7 +268,7 @@ func (f *fitted) Rank(class int64) (float64, int64) { return f.risk[class], f.co
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.count[c] > 0 }
 	var list []operators.ClassColumn
-	if f.bound.frequency {
+	if f.bound.Frequency {
 		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
 	}
 	list = append(list, operators.ClassColumn{Values: operators.Values(f.risk, in)})

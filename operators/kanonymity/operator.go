@@ -46,34 +46,23 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
-	b.frequency = frequency || b.key.Own
-	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
-		return nil, err
-	}
+	b := &bound{Operator: o}
 	var err error
-	if b.policies, err = b.key.Policies(); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
 		return nil, err
 	}
-	request, err := b.key.Request(in)
-	if err != nil {
-		return nil, err
+	if b.Config.Combinations > 0 && len(b.Request.Keys) > anonymity.MostVariables {
+		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.Prefix, len(b.Request.Keys), anonymity.MostVariables)
 	}
-	if b.Config.Combinations > 0 && len(request.Keys) > anonymity.MostVariables {
-		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.prefix, len(request.Keys), anonymity.MostVariables)
-	}
-	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
-	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
+	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
 	return plan, nil
 }
 
 // bound is kanonymity, bound to a schema.
 type bound struct {
 	Operator
-	prefix    string
-	key       operators.Key
-	policies  []uniques.Policy
-	frequency bool // the sample frequency is written
+	*operators.BoundKey
 }
 
 // fitted has the values of each class.
@@ -91,14 +80,14 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err := env.InMemory(t, fmt.Sprintf("the table of %d key combinations", t.Classes()), 0, operators.FewerVariables, operators.FrequenciesOnly); err != nil {
 		return nil, err
 	}
-	r, err := uniques.Frequencies(ctx, t, b.policies)
+	r, err := uniques.Frequencies(ctx, t, b.Policies)
 	if err != nil {
 		return nil, err
 	}
 	operators.KeyNotes(env, t, nil)
 	k := b.Config.K
 	f := &fitted{bound: b, frequency: r.Frequency}
-	s := &Summary{Records: r.Records, Dropped: t.Records() - r.Records, K: k, Combinations: 1, KeySummary: b.key.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)}
+	s := &Summary{Records: r.Records, Dropped: t.Records() - r.Records, K: k, Combinations: 1, KeySummary: b.Counted.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)}
 	f.summary = s
 	for i, n := range r.Frequency {
 		if n == 0 {
@@ -135,7 +124,7 @@ func (b *bound) combine(ctx context.Context, t *contingency.Table, f *fitted, en
 		}
 	}
 	env.Progress("searching", 0, 1)
-	found, err := uniques.Search(ctx, t, uniques.Options{Policies: b.policies, MaxSize: b.Config.Combinations, Threshold: f.summary.K - 1, MSUs: true,
+	found, err := uniques.Search(ctx, t, uniques.Options{Policies: b.Policies, MaxSize: b.Config.Combinations, Threshold: f.summary.K - 1, MSUs: true,
 		Workers: env.Workers, Force: b.Config.Force, Memory: limit, Progress: func(done, total int64) { env.Progress("searching", done, total) }})
 	if err != nil {
 		return env.SearchError(t, err, env.Budget.Bytes-limit, b.limitSize())
@@ -175,7 +164,7 @@ func (f *fitted) RankedBy() string {
 	if f.violations != nil {
 		name = ColumnViolations
 	}
-	return schemas.Column(f.bound.prefix, name)
+	return schemas.Column(f.bound.Prefix, name)
 }
 
 // Rank is a Ranked's.
@@ -197,7 +186,7 @@ func (f *fitted) violates(class int64) int32 {
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.frequency[c] > 0 }
 	var list []operators.ClassColumn
-	if f.bound.frequency {
+	if f.bound.Frequency {
 		list = append(list, operators.ClassColumn{Values: operators.Values(f.frequency, in)})
 	}
 	violates := make([]int32, len(f.frequency))

@@ -44,27 +44,22 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
-	b.frequency = frequency || b.key.Own
-	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
-		return nil, err
-	}
+	b := &bound{Operator: o}
 	var err error
-	if b.drop, err = b.key.Drops(); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
 		return nil, err
 	}
-	request, err := b.key.Request(in)
-	if err != nil {
+	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
 	for _, s := range b.Config.Sensitive {
-		with := b.key
+		with := b.Counted
 		s.Missing = ""
 		if s.MissingCodes == nil {
-			s.MissingCodes = b.key.MissingCodes
+			s.MissingCodes = b.Counted.MissingCodes
 		}
-		with.Variables = append(slices.Clone(b.key.Variables), s)
+		with.Variables = append(slices.Clone(b.Counted.Variables), s)
 		request, err := with.Request(in)
 		if err != nil {
 			return nil, err
@@ -72,19 +67,17 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		plan.Tables = append(plan.Tables, request)
 	}
 	if len(plan.Tables) == 1 {
-		return nil, fmt.Errorf("%s: nothing is said to be sensitive", b.prefix)
+		return nil, fmt.Errorf("%s: nothing is said to be sensitive", b.Prefix)
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
 	return plan, nil
 }
 
 // bound is ldiversity, bound to a schema.
 type bound struct {
 	Operator
-	prefix    string
-	key       operators.Key
-	drop      []bool
-	frequency bool // the sample frequency is written
+	*operators.BoundKey
+	drop []bool
 }
 
 // fitted has the values of each class of the key.
@@ -106,7 +99,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	kept := t.Keep(b.drop)
 	f.count, s.Records = kept.Counts(), kept.Records
 	s.Dropped = t.Records() - s.Records
-	s.KeySummary = b.key.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
+	s.KeySummary = b.Counted.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
 	f.summary = s
 	for i, table := range tables[1:] {
 		if err := f.measure(ctx, t, table, b.Config.Sensitive[i]); err != nil {
@@ -187,7 +180,7 @@ func (f *fitted) Summary() any { return f.summary }
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.count[c] > 0 }
 	var list []operators.ClassColumn
-	if f.bound.frequency {
+	if f.bound.Frequency {
 		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
 	}
 	for _, values := range f.values {

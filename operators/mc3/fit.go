@@ -40,13 +40,13 @@ func (b *bound) searchOptions(env operators.Env) (search.Options, error) {
 	switch {
 	case o.Method != search.Fixed:
 	case c.Graph == GraphIndependence:
-		o.Graph = graph.New(len(b.key.Variables))
+		o.Graph = graph.New(len(b.Counted.Variables))
 	case c.Graph == GraphSaturated:
-		o.Graph = graph.Complete(len(b.key.Variables))
+		o.Graph = graph.Complete(len(b.Counted.Variables))
 	default:
 		g, err := graph.Parse(c.Graph, b.names())
 		if err != nil {
-			return o, fmt.Errorf("%s: %w", b.prefix, err)
+			return o, fmt.Errorf("%s: %w", b.Prefix, err)
 		}
 		o.Graph = g
 	}
@@ -94,11 +94,11 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	operators.KeyNotes(env, t, b.Sampling)
 	if d.Records == 0 {
-		env.Warn("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix)
+		env.Warn("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.Prefix)
 	}
 	o := b.riskOptions(env, sample.Unsampled())
 	if o.Estimator == risk.Gamma && fraction > 0 && fraction < smallFraction {
-		env.Warn("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.prefix)
+		env.Warn("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.Prefix)
 	}
 	var laws []*fittedLaw
 	if b.Model != nil {
@@ -188,7 +188,7 @@ func (b *bound) doubt(found *search.Result, env operators.Env) {
 		edge = fmt.Sprintf(", worst for the edge %s - %s", names[w.Edge[0]], names[w.Edge[1]])
 	}
 	env.Warn("%s: the chains have not converged (%s%s): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
-		b.prefix, strings.Join(doubts, "; "), edge, MaxExactVariables)
+		b.Prefix, strings.Join(doubts, "; "), edge, MaxExactVariables)
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.

@@ -73,47 +73,40 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
-	b.frequency = frequency || b.key.Own
-	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
+	b := &bound{Operator: o}
+	var err error
+	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
 		return nil, err
 	}
 	if o.Sampling == nil {
-		return nil, advice.Errorf("%s: nothing is said of the size of the population: give %s", b.prefix, operators.Sampling)
+		return nil, advice.Errorf("%s: nothing is said of the size of the population: give %s", b.Prefix, operators.Sampling)
 	}
-	var err error
-	if b.drop, err = b.key.Drops(); err != nil {
-		return nil, err
-	}
-	request, err := b.key.Request(in)
-	if err != nil {
+	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
 	}
 	if err := b.settings(); err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
 	if err := operators.RequestWeight(plan, in, o.Sampling); err != nil {
 		return nil, err
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, nil), b.Config.Replace)
+	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
 	return plan, nil
 }
 
 // bound is mc3, bound to a schema.
 type bound struct {
 	Operator
-	prefix    string
-	key       operators.Key
-	drop      []bool // by key variable: records without a value are left out
-	frequency bool   // the sample frequency is written
-	law       *risk.Law
+	*operators.BoundKey
+	drop []bool // by key variable: records without a value are left out
+	law  *risk.Law
 }
 
 // names are those of the key variables.
 func (b *bound) names() []string {
-	list := make([]string, len(b.key.Variables))
-	for v, k := range b.key.Variables {
+	list := make([]string, len(b.Counted.Variables))
+	for v, k := range b.Counted.Variables {
 		list[v] = k.Name
 	}
 	return list
@@ -150,7 +143,7 @@ func (f *fitted) Model() *Model { return f.model }
 
 // RankedBy is a Ranked's.
 func (f *fitted) RankedBy() string {
-	return schemas.Column(f.bound.prefix, ColumnCorrectMatch)
+	return schemas.Column(f.bound.Prefix, ColumnCorrectMatch)
 }
 
 // Rank is a Ranked's.
@@ -160,7 +153,7 @@ func (f *fitted) Rank(class int64) (float64, int64) { return f.values[0][class],
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.count[c] > 0 }
 	var list []operators.ClassColumn
-	if f.bound.frequency {
+	if f.bound.Frequency {
 		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
 	}
 	for _, values := range f.values {

@@ -46,7 +46,7 @@ func (b *bound) openModel() error {
 		names = append(names, v.Name)
 	}
 	if !slices.Equal(names, b.names()) {
-		return fmt.Errorf("%s: the model %s has the key %v, this one is %v: they must be the same, in the same order", b.prefix, from, names, b.names())
+		return fmt.Errorf("%s: the model %s has the key %v, this one is %v: they must be the same, in the same order", b.Prefix, from, names, b.names())
 	}
 	law := &risk.Law{Records: m.Records, Precision: m.PriorPrecision}
 	for _, v := range m.Variables {
@@ -59,7 +59,7 @@ func (b *bound) openModel() error {
 	for i, g := range m.Graphs {
 		for _, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(names) || e[1] >= len(names) || e[0] == e[1] {
-				return fmt.Errorf("%s: the model %s: graph %d has an edge between variables %d and %d, there are %d", b.prefix, from, i+1, e[0], e[1], len(names))
+				return fmt.Errorf("%s: the model %s: graph %d has an edge between variables %d and %d, there are %d", b.Prefix, from, i+1, e[0], e[1], len(names))
 			}
 		}
 		law.Models = append(law.Models, bayes.Model{Graph: graph.FromEdges(len(names), g.Edges), LogLikelihood: g.LogLikelihood, Weight: g.Weight})
@@ -68,14 +68,14 @@ func (b *bound) openModel() error {
 		var set graph.Set
 		for j, v := range margin.Variables {
 			if v < 0 || v >= len(names) || j > 0 && v <= margin.Variables[j-1] {
-				return fmt.Errorf("%s: the model %s: the variables of margin %d are not ascending positions in the key", b.prefix, from, i+1)
+				return fmt.Errorf("%s: the model %s: the variables of margin %d are not ascending positions in the key", b.Prefix, from, i+1)
 			}
 			set = set.With(v)
 		}
 		law.Margins = append(law.Margins, risk.Margin{Variables: set, Codes: margin.Codes, Counts: margin.Counts})
 	}
 	if err := law.Check(); err != nil {
-		return advice.Errorf("%s: the model %s: %w", b.prefix, from, err)
+		return advice.Errorf("%s: the model %s: %w", b.Prefix, from, err)
 	}
 	b.law = law
 	return nil

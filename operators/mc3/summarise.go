@@ -44,7 +44,7 @@ func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 			n2++
 		}
 	}
-	m.KeySummary = b.key.Summary(s.table, int64(s.data.Cells()), n1, float64(n2))
+	m.KeySummary = b.Counted.Summary(s.table, int64(s.data.Cells()), n1, float64(n2))
 	if s.sample.Fraction > 0 {
 		m.DIS = figure(uniques.DIS(s.sample.Fraction, n1, float64(n2)))
 	}

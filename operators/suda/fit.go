@@ -17,14 +17,14 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err != nil {
 		return nil, err
 	}
-	sample, err := operators.SampleOf(b.Sampling, t, operators.Dropping(b.policies)) // what is wrong with the sampling is told before the search
+	sample, err := operators.SampleOf(b.Sampling, t, operators.Dropping(b.Policies)) // what is wrong with the sampling is told before the search
 	if err != nil {
 		return nil, err
 	}
 	fraction := sample.Fraction
 	env.Progress("searching", 0, 1) // the search first estimates how much it has to do
 	r, err := uniques.Search(ctx, t, uniques.Options{
-		Policies: b.policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
+		Policies: b.Policies, MaxSize: b.Config.MaxSize, Threshold: b.Config.Threshold, Score: b.score,
 		Contributions: b.Config.Contributions, MSUs: b.Config.MSUs, Workers: env.Workers, Force: b.Config.Force, Memory: memory,
 		Progress: func(done, total int64) { env.Progress("searching", done, total) },
 	})
@@ -38,7 +38,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		f.summary.PopulationSize = &sample.Population
 	}
 	if r.Records == 0 {
-		env.Warn("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.prefix)
+		env.Warn("%s: no record was counted: the input has none, none was chosen, or all were dropped", b.Prefix)
 	}
 	switch {
 	case b.Sampling != nil && r.Records == 0 && b.Config.Threshold <= 1:
@@ -48,9 +48,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 			f.summary.Fraction = &fraction
 		}
 	case b.Config.Threshold > 1:
-		env.Warn("%s: DIS is not defined with a threshold above 1: %s is null", b.prefix, schemas.Column(b.prefix, ColumnDISIS))
+		env.Warn("%s: DIS is not defined with a threshold above 1: %s is null", b.Prefix, schemas.Column(b.Prefix, ColumnDISIS))
 	case fraction == 0:
-		env.Warn("%s: nothing is said of the sampling, so there is no DIS and %s is null: give %s", b.prefix, schemas.Column(b.prefix, ColumnDISIS), operators.Sampling)
+		env.Warn("%s: nothing is said of the sampling, so there is no DIS and %s is null: give %s", b.Prefix, schemas.Column(b.Prefix, ColumnDISIS), operators.Sampling)
 	default:
 		dis := uniques.DIS(fraction, r.Uniques, r.Doubles)
 		f.summary.DIS, f.summary.Fraction = &dis, &fraction
@@ -121,6 +121,6 @@ func (b *bound) summarise(t *contingency.Table, r *uniques.Result) *Summary {
 			s.Categories = append(s.Categories, blame)
 		}
 	}
-	s.KeySummary = b.key.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)
+	s.KeySummary = b.Counted.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)
 	return s
 }

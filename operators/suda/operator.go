@@ -62,36 +62,25 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix(), key: o.Counts()}
-	b.frequency = frequency || b.key.Own
-	if err := schemas.Settle(b.prefix, b.Config.Fields()); err != nil {
-		return nil, err
-	}
+	b := &bound{Operator: o}
 	var err error
+	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
+		return nil, err
+	}
 	b.score = scores[b.Config.Score]
-	if b.policies, err = b.key.Policies(); err != nil {
-		return nil, err
-	}
-	request, err := b.key.Request(in)
-	if err != nil {
-		return nil, err
-	}
-	plan := &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}
+	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
 	if err := operators.RequestWeight(plan, in, b.Sampling); err != nil {
 		return nil, err
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(frequency && !b.key.Own, schemas.VariableNames(b.key.Variables)), b.Config.Replace)
+	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), schemas.VariableNames(b.Counted.Variables)), b.Config.Replace)
 	return plan, nil
 }
 
 // bound is suda, bound to a schema.
 type bound struct {
 	Operator
-	prefix    string
-	key       operators.Key
-	score     uniques.Score
-	policies  []uniques.Policy
-	frequency bool // the sample frequency is written
+	*operators.BoundKey
+	score uniques.Score
 }
 
 // fitted has the values of each class, in the table's order.
@@ -107,7 +96,7 @@ type fitted struct {
 func (f *fitted) Summary() any { return f.summary }
 
 // RankedBy is a Ranked's.
-func (f *fitted) RankedBy() string { return schemas.Column(f.bound.prefix, ColumnScore) }
+func (f *fitted) RankedBy() string { return schemas.Column(f.bound.Prefix, ColumnScore) }
 
 // Rank is a Ranked's.
 func (f *fitted) Rank(class int64) (float64, int64) {
@@ -120,7 +109,7 @@ func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return r.Frequency[c] > 0 }
 	var list []operators.ClassColumn
 	add := func(values arrow.Array) { list = append(list, operators.ClassColumn{Values: values}) }
-	if f.bound.frequency {
+	if f.bound.Frequency {
 		add(operators.Values(r.Frequency, in))
 	}
 	add(operators.Values(r.Score, in))
@@ -164,7 +153,7 @@ func (f *fitted) sets(mem memory.Allocator, class []int64) arrow.Array {
 		masks = f.result.MSUs(int(c), masks[:0])
 		for _, mask := range masks {
 			sets.Append(true)
-			for v, k := range f.bound.key.Variables {
+			for v, k := range f.bound.Counted.Variables {
 				if mask>>v&1 != 0 {
 					names.Append(k.Name)
 				}
