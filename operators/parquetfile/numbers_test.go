@@ -138,6 +138,9 @@ func TestNumbersAreReadBack(t *testing.T) {
 		{rows: 2*decisionRows + 77, distinct: 1 << 30, nulls: 2}, {rows: 2*decisionRows + 77, distinct: limit * 4 / 3}, {rows: 2*decisionRows + 77, distinct: limit, nulls: 1000},
 		{rows: 2*decisionRows + 77, distinct: 2*limit + 1, nulls: 5}, {rows: maxGroupRows + 5000, distinct: 17, nulls: 7, special: true},
 	} {
+		if testing.Short() && c.rows > numberPageRows+1 {
+			continue
+		}
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			s := c.source(t)
 			var first []byte
