@@ -18,12 +18,7 @@ func Decode(name string, root *Node) (*Spec, *Places, error) {
 	s := &Spec{}
 	version := int64(-1)
 	d.Mapping(root, "", s.fields(&version))
-	switch {
-	case version == -1 && !d.Has("version"):
-		d.Problem("", "the spec has no version; its first line should be: version: 1")
-	case version != -1 && version != Version && !d.Failed("version"):
-		d.Problem("version", fmt.Sprintf("version %d is unknown; this program reads version %d", version, Version))
-	}
+	d.version(version)
 	d.problems = append(d.problems, d.places.locate(s.problems(d.Failed))...)
 	return s, &Places{name, d.places}, AsError(name, d.problems)
 }

@@ -14,8 +14,9 @@ import (
 // A Flag is how a command line says a field. It takes a text, or for a list several: words between commas.
 type Flag struct {
 	Name   string
+	Short  string                     // a letter that says the same; "" for none
 	Usage  string                     // one sentence, with the value's name in backquotes
-	Usual  []string                   // what is said where the flag is not
+	Usual  []string                   // what is said where neither the flag nor a spec says anything
 	Needed string                     // why it cannot be left out; "" if it can
 	Many   bool                       // it is repeated for several values, each a text by itself
 	When   func() bool                // it says something only then; nil for always
@@ -29,6 +30,15 @@ func (f *Field) List() bool {
 		return true
 	}
 	return f.Flag.Many
+}
+
+// Said tells whether the field has a value.
+func (f *Field) Said() bool {
+	if f.To == nil {
+		return false
+	}
+	_, said := f.form().Write(f)
+	return said
 }
 
 // Switch tells whether the flag of a field takes no value.
@@ -61,7 +71,7 @@ func (t Table) Flags() []Field {
 	return list
 }
 
-// Say puts the texts of a flag into the field. The error says what is wrong with them, after the flag's name.
+// Say puts the texts of a flag into the field, in place of what was there. The error says what is wrong with them, after the flag's name.
 func (f *Field) Say(texts []string) error {
 	if f.Flag.Set != nil {
 		return f.Flag.Set(texts)
@@ -84,12 +94,15 @@ func (f *Field) Say(texts []string) error {
 	case *[]string:
 		*to = texts
 	case *[]KeyVariable:
+		*to = nil
 		for _, name := range texts {
 			*to = append(*to, KeyVariable{Name: name})
 		}
 	case *[]float64:
+		*to = nil
 		return each(texts, func(text string) error { return f.sayNumber(text, func(v float64) { *to = append(*to, v) }) })
 	case *[]int64:
+		*to = nil
 		return each(texts, func(text string) error {
 			return f.sayWhole(text, math.MaxInt64, func(v int64) { *to = append(*to, v) })
 		})

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"fmt"
+	"slices"
 )
 
 // A Form reads, writes and describes the value of a field. Field tables have forms for the types that [Field] lists; others are made
@@ -108,7 +109,13 @@ func (t textForm) Check(c *Checker, path string, f *Field) {
 	if f.File {
 		c.Path(path, *t.to)
 	}
-	if f.Words != nil {
+	switch {
+	case f.Words == nil:
+	case f.Unlike != "":
+		if *t.to != "" && !slices.Contains(f.Words, *t.to) {
+			c.Add(path, f.Unlike, *t.to)
+		}
+	default:
 		word := f.Word
 		if word == "" {
 			word = f.Name

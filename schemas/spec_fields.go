@@ -8,7 +8,7 @@ import (
 
 func (s *Spec) fields(version *int64) Table {
 	return Table{What: "the spec", Required: []string{"version", "source", "operators"}, Fields: []Field{
-		{Name: "version", To: version, Doc: "Version of the spec's language.", Schema: `"const": 1`},
+		versionField(version),
 		{Name: "source", To: Nested(s.Source.Fields())},
 		{Name: "sampling", To: Maybe(&s.Sampling, (*Sampling).Fields)},
 		{Name: "key", To: &s.Key},

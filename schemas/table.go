@@ -30,6 +30,7 @@ type Field struct {
 	What   string   // what messages call the value; "" for Name
 	Words  []string // the values that it may have, if they are words
 	Word   string   // what messages call one of Words; "" for Name
+	Unlike string   // what messages say of a text that is none of Words, which stands for %q; "" for what they say of all others
 	Range  *Range   // of a number, or of each number of a list
 	File   bool     // it names a file
 	Single bool     // a list may be given as its only value

@@ -3,10 +3,8 @@ package bounds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -20,29 +18,6 @@ import (
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
-
-// Methods of Bounds.
-var Methods = []string{"auto", "shuttle", "sharp", "frechet"}
-
-// A Spec asks for the bounds on cells that released tables imply.
-type Spec struct {
-	Tables    []string                  // files: variables, and a column of counts named published, value or count; Total is a margin
-	Scheme    schemas.Perturbation      // by which the counts were perturbed
-	Exact     []string                  // the same, of counts that were not perturbed
-	Perturbed []released.PerturbedTable // the same, perturbed in ways of their own
-	Method    string                    // one of BoundsMethods; "" means auto
-	Deadline  time.Duration             // for methods that can be stopped; 0 for none
-	Solver    string                    // one of Solvers, for what the own one does not finish; "" means auto
-	Out       string                    // file with one row a cell (.parquet, .arrow or .csv)
-
-	Suppressed []string // texts of counts that were not published, besides null; <N is a count below N
-	Totals     []string // texts that stand for a margin in a variable's column; nil: Total
-	Merged     []released.MergedCategory
-	Levels     []schemas.KeyVariable // categories (Levels) of variables, also of those that are in no table
-	Count      bool                  // count the tables that have the margins
-	List       string                // file with these tables, "" for none
-	Most       int64                 // the most tables that are counted or listed; 0 means DefaultTables
-}
 
 // An Outcome is what released tables imply.
 type Outcome struct {
@@ -68,6 +43,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if err := s.check(o.Reads); err != nil {
 		return nil, err
 	}
+	schemas.Complete(s.Fields())
 	o.Sweep(s.Out)
 	kernel, err := operators.Kernel(&s.Scheme)
 	if err != nil {
@@ -149,20 +125,8 @@ func (s *Spec) paths() []string {
 
 // check finds what is wrong before anything is read.
 func (s *Spec) check(read []session.Reading) error {
-	if err := s.Scheme.Check(); err != nil {
+	if err := schemas.CheckDocument(s); err != nil {
 		return err
-	}
-	switch {
-	case len(s.paths()) == 0:
-		return session.Wrong(errors.New("no table is named"))
-	case s.Out == "":
-		return session.Wrong(errors.New("it is not said where the bounds go (out)"))
-	}
-	if len(s.Tables) == 0 && s.Scheme.Scheme != "" && s.Scheme.Scheme != "none" {
-		return session.Wrong(errors.New("a scheme says how counts were perturbed, and all tables are said to be exact"))
-	}
-	if s.Method != "" && !slices.Contains(Methods, s.Method) {
-		return session.Wrong(fmt.Errorf("there is no method %q; it is one of %s", s.Method, strings.Join(Methods, ", ")))
 	}
 	all := &session.Inputs{} // each file may be of a kind of its own
 	for _, path := range s.paths() {
@@ -186,9 +150,6 @@ func (s *Spec) check(read []session.Reading) error {
 			return err
 		}
 		outputs = append(outputs, s.List)
-	}
-	if s.Most < 0 {
-		return session.Wrong(fmt.Errorf("at most %d tables cannot be counted", s.Most))
 	}
 	return session.CheckPaths(append(all.Readings("the input"), read...), outputs)
 }

@@ -14,7 +14,7 @@ import (
 	"microrisk/pipeline/session"
 )
 
-// DefaultTables is the largest number of feasible tables that are counted or listed unless BoundsSpec says otherwise.
+// DefaultTables is the largest number of feasible tables that are counted or listed unless the spec says otherwise.
 const DefaultTables = 1_000_000
 
 // mostListed is how many cells of listed tables are kept.
@@ -22,12 +22,8 @@ const mostListed = 1 << 26
 
 // feasible counts the tables that have the released margins, and lists them.
 func (s *Spec) feasible(ctx context.Context, tables *released.Tables, r *bounds.Release, out *Outcome, o session.Options) error {
-	most := s.Most
-	if most == 0 {
-		most = DefaultTables
-	}
 	var cells []int64
-	n, all, err := bounds.Enumerate(ctx, r, most, func(table []int64) bool {
+	n, all, err := bounds.Enumerate(ctx, r, s.Most, func(table []int64) bool {
 		if s.List != "" {
 			if len(cells)+len(table) > mostListed {
 				return false

@@ -16,8 +16,8 @@ import (
 // Solvers of Bounds.
 var Solvers = []string{"auto", "embedded", "cbc", "glpsol"}
 
-// solverOf finds the program that solves integer programs where the own solver stops: cbc or glpsol, if it is there. The name is that
-// of what was found.
+// solverOf finds the program that solves integer programs where the own solver stops: cbc or glpsol, if it is there; asked is one of Solvers.
+// The name is that of what was found.
 func solverOf(asked, tempDir string) (program.Solver, string, error) {
 	kinds := map[string]func(io.Reader, *program.Model) (*program.Solution, error){"cbc": program.ReadCBC, "glpsol": program.ReadGLPSOL}
 	switch asked {
@@ -29,7 +29,7 @@ func solverOf(asked, tempDir string) (program.Solver, string, error) {
 			return nil, "", session.Wrong(fmt.Errorf("the solver %s is not on the PATH; install it, or take --solver embedded", asked))
 		}
 		return &processSolver{kind: asked, path: path, tempDir: tempDir, read: kinds[asked]}, asked, nil
-	case "", "auto":
+	default: // auto
 		for _, kind := range []string{"cbc", "glpsol"} {
 			if path, err := exec.LookPath(kind); err == nil {
 				return &processSolver{kind: kind, path: path, tempDir: tempDir, read: kinds[kind]}, kind, nil
@@ -37,7 +37,6 @@ func solverOf(asked, tempDir string) (program.Solver, string, error) {
 		}
 		return nil, "embedded", nil
 	}
-	return nil, "", session.Wrong(fmt.Errorf("there is no solver %q; it is one of auto, embedded, cbc, glpsol", asked))
 }
 
 // A processSolver runs a program in a process of its own, on files that only this user can read.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/csv"
-	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"microrisk/operators/selection"
 	"microrisk/pipeline"
 	"microrisk/schemas"
-	"microrisk/schemas/advice"
 )
 
 func keyFlags() []cli.Flag {
@@ -110,18 +108,7 @@ func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec, err error
 	if err == nil {
 		err = spec.Validate()
 	}
-	text := string(spec.YAML())
-	if err != nil {
-		var why strings.Builder
-		for line := range strings.Lines(advice.Say(err, advice.OfFlags)) {
-			why.WriteString("# not valid yet: " + strings.TrimRight(line, "\n") + "\n")
-		}
-		text = why.String() + text
-	}
-	if _, failed := io.WriteString(c.Out, text); failed != nil {
-		return failed
-	}
-	return err
+	return c.printSpec(spec.YAML(), err)
 }
 
 // execute runs a spec, and shows what came of it; with log lines of it too, if logged says so, where nobody looks on.

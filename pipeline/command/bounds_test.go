@@ -118,3 +118,43 @@ func diagonal(n int) string {
 	}
 	return b.String()
 }
+
+// printed is the spec that --print-spec writes for a command line, in the file spec.yaml.
+func printed(t *testing.T, args ...string) {
+	t.Helper()
+	r := microrisk(t, append(args, "--print-spec")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.NoError(t, os.WriteFile("spec.yaml", []byte(r.out), 0o600))
+	again := microrisk(t, args[0], "--spec", "spec.yaml", "--print-spec")
+	require.Equal(t, r, again)
+}
+
+// A spec that is printed does what the flags do, and flags beside it take the place of what it says.
+func TestBoundsBySpec(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.csv", []byte(rounded), 0o600))
+	require.NoError(t, os.WriteFile("u.csv", []byte("row,count\nA,3\nB,3\nC,6\n"), 0o600))
+	flags := []string{"bounds", "t.csv", "--scheme", "conventional", "--base", "3", "--method", "shuttle", "--deadline", "1m", "--suppressed", "x,..", "--perturbed", "u.csv=random:base=3",
+		"--levels", "column=D|E|F", "--count", "--most", "3", "--out", "b.csv"}
+	printed(t, flags...)
+	byFlags := microrisk(t, flags...)
+	require.Equal(t, ExitDone, byFlags.status, byFlags.err)
+	want, err := os.ReadFile("b.csv")
+	require.NoError(t, err)
+	require.NoError(t, os.Remove("b.csv"))
+	bySpec := microrisk(t, "bounds", "--spec", "spec.yaml")
+	require.Equal(t, byFlags, bySpec)
+	got, err := os.ReadFile("b.csv")
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+
+	r := microrisk(t, "bounds", "--spec", "spec.yaml", "u.csv", "--out", "c.csv", "--print-spec")
+	require.Regexp(t, `(?s)^version: 1\ntables: \[u.csv\]|tables: u.csv\n.*out: c.csv\n`, r.out)
+	r = microrisk(t, "bounds", "--spec", "spec.yaml", "--out", "spec.yaml", "--quiet")
+	require.Equal(t, ExitWrong, r.status, r.err)
+	r = microrisk(t, "bounds", "t.csv", "--scheme", "conventional", "--print-spec")
+	require.Equal(t, ExitWrong, r.status)
+	require.Regexp(t, "^# not valid yet: base is 0", r.out)
+	require.NoError(t, os.WriteFile("bad.yaml", []byte("version: 1\ntables: t.csv\nout: b.csv\nmethod: best\n"), 0o600))
+	require.Equal(t, result{ExitWrong, "", "microrisk: bad.yaml:4:1: there is no method \"best\"; it is one of auto, shuttle, sharp, frechet\n"}, microrisk(t, "bounds", "--spec", "bad.yaml"))
+}

@@ -19,13 +19,17 @@ func fieldFlags(tables ...schemas.Table) []cli.Flag {
 				continue
 			}
 			seen[f.Flag.Name] = true
+			var short []string
+			if f.Flag.Short != "" {
+				short = []string{f.Flag.Short}
+			}
 			switch {
 			case f.Switch():
-				flags = append(flags, &cli.BoolFlag{Name: f.Flag.Name, Usage: f.Flag.Usage})
+				flags = append(flags, &cli.BoolFlag{Name: f.Flag.Name, Aliases: short, Usage: f.Flag.Usage})
 			case f.List():
-				flags = append(flags, &cli.StringSliceFlag{Name: f.Flag.Name, Usage: f.Flag.Usage})
+				flags = append(flags, &cli.StringSliceFlag{Name: f.Flag.Name, Aliases: short, Usage: f.Flag.Usage})
 			default:
-				flags = append(flags, &cli.StringFlag{Name: f.Flag.Name, Usage: f.Flag.Usage})
+				flags = append(flags, &cli.StringFlag{Name: f.Flag.Name, Aliases: short, Usage: f.Flag.Usage})
 			}
 		}
 	}
@@ -43,11 +47,11 @@ func sayFields(ctx *cli.Context, t schemas.Table) error {
 		if err != nil {
 			return err
 		}
-		if len(texts) == 0 {
+		if len(texts) == 0 && !f.Said() {
 			texts = f.Flag.Usual
 		}
 		switch {
-		case len(texts) == 0 && f.Flag.Needed != "":
+		case len(texts) == 0 && f.Flag.Needed != "" && !f.Said():
 			return usage("%s", f.Flag.Needed)
 		case len(texts) == 0:
 			continue
@@ -72,7 +76,7 @@ func textsOf(ctx *cli.Context, f schemas.Field) ([]string, error) {
 		return ctx.StringSlice(name), nil
 	case f.List():
 		return words(name, ctx.StringSlice(name))
-	case ctx.String(name) == "":
+	case ctx.String(name) == "" && !(ctx.IsSet(name) && f.Flag.Usual != nil):
 		return nil, nil
 	}
 	return []string{ctx.String(name)}, nil

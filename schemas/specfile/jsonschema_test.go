@@ -22,6 +22,7 @@ import (
 	"microrisk/operators/sap"
 	"microrisk/operators/suda"
 	"microrisk/operators/tabulate"
+	"microrisk/pipeline/documents"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
 )
@@ -89,7 +90,11 @@ func TestSchemaRefusesInvalidSpecs(t *testing.T) {
 func TestPublishedFilesAreMade(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	for name, made := range map[string][]byte{"spec.schema.json": schemas.SpecSchema(), "summary.schema.json": schemas.SummarySchema(), "README.md": schemas.WithReference(readme)} {
+	files := map[string][]byte{"spec.schema.json": schemas.SpecSchema(), "summary.schema.json": schemas.SummarySchema(), "README.md": schemas.WithReference(readme)}
+	for _, v := range documents.Verbs {
+		files[v.File()] = v.Schema()
+	}
+	for name, made := range files {
 		published, err := os.ReadFile("../" + name)
 		require.NoError(t, err)
 		assert.Equal(t, string(published), string(made), "%s: go generate ./operators/builtin", name)

@@ -1,5 +1,5 @@
-// Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec and of the
-// summary, and the reference of the operators' options in schemas/README.md.
+// Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec, of the
+// summary and of the specs of verbs, and the reference of the operators' options in schemas/README.md.
 //
 //	go generate ./operators/builtin
 package main
@@ -9,12 +9,16 @@ import (
 	"os"
 
 	_ "microrisk/operators/builtin"
+	"microrisk/pipeline/documents"
 	"microrisk/schemas"
 )
 
 func main() {
 	write("spec.schema.json", schemas.SpecSchema())
 	write("summary.schema.json", schemas.SummarySchema())
+	for _, v := range documents.Verbs {
+		write(v.File(), v.Schema())
+	}
 	readme, err := os.ReadFile("../../schemas/README.md")
 	if err != nil {
 		log.Fatal(err)

@@ -1,0 +1,103 @@
+package documents_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	_ "microrisk/operators/builtin"
+	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/documents"
+	"microrisk/pipeline/released"
+	"microrisk/schemas"
+	"microrisk/schemas/specfile"
+)
+
+func pointer[T any](v T) *T { return &v }
+
+// full has a spec of each verb in which all is said.
+func full() map[string]schemas.Document {
+	own := []released.PerturbedTable{{Path: "r=3.csv", Scheme: schemas.Perturbation{Scheme: "small", Base: 1, Last: 3, Value: 0}}, {Path: "b.csv", Scheme: schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.5)}}}
+	levels := []schemas.KeyVariable{{Name: "1", Levels: []string{"01", "b", "no"}}}
+	return map[string]schemas.Document{
+		"bounds": &bounds.Spec{Tables: []string{"a.csv", "-"}, Exact: []string{"b.parquet"}, Perturbed: own, Method: "sharp", Deadline: 90 * time.Second, Solver: "embedded", Out: "out.csv",
+			Scheme:     schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}}},
+			Suppressed: []string{"x", "..", "<3", "x"}, Totals: []string{"all"}, Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}},
+			Levels: levels, Count: true, List: "list.csv", Most: 5},
+	}
+}
+
+func schemaOf(t *testing.T, v documents.Verb) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.Schema()))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("schema.json", document))
+	schema, err := c.Compile("schema.json")
+	require.NoError(t, err)
+	return schema
+}
+
+func valid(t *testing.T, s *jsonschema.Schema, text []byte) error {
+	t.Helper()
+	converted, err := yaml.YAMLToJSON(text)
+	require.NoError(t, err)
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(converted))
+	require.NoError(t, err)
+	return s.Validate(value)
+}
+
+func decode(t *testing.T, name, text string, doc schemas.Document) error {
+	t.Helper()
+	root, err := specfile.Parse(name, []byte(text))
+	require.NoError(t, err)
+	_, err = schemas.DecodeDocument(name, root, doc, nil)
+	return err
+}
+
+// A spec that is written is one that the JSON Schema takes, and read again it is the same.
+func TestWrittenSpecsAreRead(t *testing.T) {
+	for _, v := range documents.Verbs {
+		t.Run(v.Name, func(t *testing.T) {
+			spec := full()[v.Name]
+			text := schemas.DocumentYAML(spec)
+			again := v.New()
+			require.NoError(t, decode(t, "again.yaml", string(text), again), "%s", text)
+			assert.Equal(t, spec, again, "%s", text)
+			assert.NoError(t, valid(t, schemaOf(t, v), text), "%s", text)
+			for _, f := range spec.Fields().Fields {
+				assert.True(t, f.Said() || f.Name == "allow_empty", "the test says nothing of %s", f.Name)
+			}
+		})
+	}
+}
+
+// What is wrong is told with its place, and the JSON Schema refuses it too unless it compares values.
+func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
+	for _, c := range []struct {
+		verb, text, want string
+		compares         bool
+	}{
+		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nmetod: sharp\n", `s.yaml:4:1: the spec has no field "metod"; did you mean method?`, false},
+		{"bounds", "tables: a.csv\nout: b.csv\n", "s.yaml:1:1: the spec has no version; its first line should be: version: 1", false},
+		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nmethod: shrap\n", `s.yaml:4:1: there is no method "shrap"; it is one of auto, shuttle, sharp, frechet`, false},
+		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nmost: 0\n", "s.yaml:4:1: most is 0; it must be at least 1", false},
+		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nmost: 3\n", "s.yaml:4:1: most is at least 1, and of count or list", true},
+		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\ndeadline: soon\n", `s.yaml:4:1: deadline is "soon"; it must be a time, such as 30s or 5m`, false},
+		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nperturb: {scheme: conventional, base: 4}\n", "s.yaml:4:1: the base 4 is even; say what a count in the middle of two multiples becomes: tie: up, down or even", true},
+		{"bounds", "version: 1\nout: b.csv\nperturbed:\n  - {path: a.csv, scheme: random}\n  - {scheme: none}\n", "s.yaml:4:5: a.csv: base is 0; random rounding needs a base from 2, such as 3 or 5\ns.yaml:5:5: a perturbed table has no path", false},
+		{"bounds", "version: 1\nout: b.csv\n", "s.yaml:1:1: no table is named", true},
+	} {
+		for _, v := range documents.Verbs {
+			if v.Name == c.verb {
+				assert.EqualError(t, decode(t, "s.yaml", c.text, v.New()), c.want)
+				assert.Equal(t, c.compares, valid(t, schemaOf(t, v), []byte(c.text)) == nil, c.text)
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package schemas
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A Document is a spec of another kind than that of a run, such as what bounds or link is asked: a pointer to a struct with a field table.
+type Document interface {
+	Fields() Table    // bound to the struct
+	Check(c *Checker) // tells what the table cannot
+}
+
+// DecodeDocument reads a document from the root of its text into doc and judges it. amend, if it is not nil, changes what was read before it
+// is judged. name is the file's, for messages. The error is that of amend, or a *SpecError with all that is wrong, each with its place.
+func DecodeDocument(name string, root *Node, doc Document, amend func() error) (*Places, error) {
+	d := &Decoder{places: places{}}
+	version := int64(-1)
+	d.Mapping(root, "", withVersion(doc.Fields(), &version))
+	d.version(version)
+	if amend != nil {
+		if err := amend(); err != nil && len(d.problems) == 0 {
+			return nil, err
+		}
+	}
+	c := &Checker{skip: d.Failed}
+	c.document(doc)
+	d.problems = append(d.problems, d.places.locate(c.problems)...)
+	return &Places{name, d.places}, AsError(name, d.problems)
+}
+
+// CheckDocument finds what is wrong with a document without reading data. The error is a *SpecError with all that is wrong.
+func CheckDocument(doc Document) error {
+	c := &Checker{skip: func(string) bool { return false }}
+	c.document(doc)
+	return AsError("", c.problems)
+}
+
+func (c *Checker) document(doc Document) {
+	c.Table("", doc.Fields())
+	doc.Check(c)
+}
+
+// DocumentYAML is a document as a person would write it.
+func DocumentYAML(doc Document) []byte {
+	version := int64(Version)
+	var b strings.Builder
+	writeBlock(&b, withVersion(doc.Fields(), &version).Write(), 0)
+	return []byte(b.String())
+}
+
+// DocumentSchema is the JSON Schema (draft 2020-12) of a document, made from its field table; title is of a few words.
+func DocumentSchema(title string, doc Document) []byte {
+	version := int64(0)
+	root := append(Ordered{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}}, withVersion(doc.Fields(), &version).Schema()...)
+	if used := usedDefinitions(root); len(used) > 0 {
+		root = append(root, Member{"$defs", used})
+	}
+	return published(root)
+}
+
+func withVersion(t Table, version *int64) Table {
+	t.Required = append([]string{"version"}, t.Required...)
+	t.Fields = append([]Field{versionField(version)}, t.Fields...)
+	return t
+}
+
+func versionField(version *int64) Field {
+	return Field{Name: "version", To: version, Doc: "Version of the spec's language.", Schema: `"const": 1`}
+}
+
+// version judges the version that was read; -1 for none.
+func (d *Decoder) version(version int64) {
+	switch {
+	case version == -1 && !d.Has("version"):
+		d.Problem("", "the spec has no version; its first line should be: version: 1")
+	case version != -1 && version != Version && !d.Failed("version"):
+		d.Problem("version", fmt.Sprintf("version %d is unknown; this program reads version %d", version, Version))
+	}
+}
+
+var reference = regexp.MustCompile(`"\$ref": "#/\$defs/(\w+)"`)
+
+// usedDefinitions are the definitions that a schema refers to, and those that these refer to, in their order.
+func usedDefinitions(root Ordered) Ordered {
+	all := definitions()
+	used := map[string]bool{}
+	var follow func(o Ordered)
+	follow = func(o Ordered) {
+		for _, m := range reference.FindAllStringSubmatch(lineJSON(o), -1) {
+			if !used[m[1]] {
+				used[m[1]] = true
+				follow(all.at(m[1]).(Ordered))
+			}
+		}
+	}
+	follow(root)
+	var list Ordered
+	for _, m := range all {
+		if used[m.Key] {
+			list = append(list, m)
+		}
+	}
+	return list
+}
