@@ -186,7 +186,7 @@ func TestLinkGuards(t *testing.T) {
 		change func(s *link.Spec)
 		want   string
 	}{
-		"recodes":         {func(s *link.Spec) { s.Beside, s.Out = []string{"r.csv"}, "r.csv" }, "r.csv"},
+		"recodes":         {func(s *link.Spec) { s.Out = "r.csv" }, "r.csv"},
 		"each other":      {func(s *link.Spec) { s.Pairs = "./links.csv" }, "are one file"},
 		"totals":          {func(s *link.Spec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
 		"base alone":      {func(s *link.Spec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
@@ -197,7 +197,7 @@ func TestLinkGuards(t *testing.T) {
 			inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "r.csv": "as it was", "s.csv": "Var2,count\n1,3\n2,1\nTotal,4\n", "p.csv": "Var2\n" + strings.Repeat("1\n", 12)})
 			s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Out: "links.csv"}
 			c.change(&s)
-			_, err := link.Run(t.Context(), s, session.Options{})
+			_, err := link.Run(t.Context(), s, session.Options{Reads: []session.Reading{{What: "the file of recodes", Path: "r.csv"}}})
 			require.ErrorContains(t, err, c.want)
 			assert.Equal(t, "as it was", read(t, "r.csv"))
 			assert.NoFileExists(t, "links.csv")

@@ -16,7 +16,7 @@ type Flag struct {
 	Name   string
 	Short  string                     // a letter that says the same; "" for none
 	Usage  string                     // one sentence, with the value's name in backquotes
-	Usual  []string                   // what is said where neither the flag nor a spec says anything
+	Usual  []string                   // what is said where neither the flag nor a spec is
 	Needed string                     // why it cannot be left out; "" if it can
 	Many   bool                       // it is repeated for several values, each a text by itself
 	When   func() bool                // it says something only then; nil for always
@@ -26,7 +26,7 @@ type Flag struct {
 // List tells whether the flag of a field takes several texts.
 func (f *Field) List() bool {
 	switch f.To.(type) {
-	case *[]string, *[]float64, *[]int64, *[]KeyVariable:
+	case *[]string, *[]float64, *[]int64, *[]KeyVariable, **Key:
 		return true
 	}
 	return f.Flag.Many
@@ -98,6 +98,12 @@ func (f *Field) Say(texts []string) error {
 		for _, name := range texts {
 			*to = append(*to, KeyVariable{Name: name})
 		}
+	case **Key:
+		if *to == nil {
+			*to = &Key{}
+		}
+		variables := Field{To: &(*to).Variables, Flag: &Flag{}}
+		return variables.Say(texts)
 	case *[]float64:
 		*to = nil
 		return each(texts, func(text string) error { return f.sayNumber(text, func(v float64) { *to = append(*to, v) }) })

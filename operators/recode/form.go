@@ -23,7 +23,7 @@ func (f form) Write(*schemas.Field) (any, bool) {
 	for i := range *f.c {
 		out = append(out, schemas.Member{Key: (*f.c)[i].Name, Value: (*f.c)[i].Fields().Write()})
 	}
-	return out, true
+	return out, len(out) > 0
 }
 
 // Schema is a Form's.

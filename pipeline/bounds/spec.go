@@ -34,7 +34,7 @@ type Spec struct {
 
 // Fields is the field table.
 func (s *Spec) Fields() schemas.Table {
-	return schemas.Table{What: "the spec", Doc: "What microrisk bounds is asked: the bounds on cells that released tables imply.", Fields: []schemas.Field{
+	return schemas.Table{What: "the spec", Doc: "What microrisk bounds is asked: the bounds on cells that released tables imply.", Required: []string{"out"}, Fields: []schemas.Field{
 		{Name: "tables", To: &s.Tables, Single: true, Repeat: true, File: true, Doc: "Files of the released tables, perturbed as perturb says."},
 		{Name: "method", To: &s.Method, Words: Methods, Unlike: "there is no method %q; it is one of " + strings.Join(Methods, ", "), Default: "auto",
 			Doc:  "How bounds are found; auto: the best that can be afforded.",

@@ -59,9 +59,6 @@ func sayBounds(ctx *cli.Context, s *bounds.Spec) error {
 	return nil
 }
 
-// withoutSecret leaves out the secret, which nobody needs to know for bounds.
-func withoutSecret(flags []cli.Flag) []cli.Flag { return flags[:len(flags)-1] }
-
 func boundsText(o *bounds.Outcome, path string) string {
 	found := o.Method + ", the tightest bounds"
 	if !o.Sharp {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func sayFields(ctx *cli.Context, t schemas.Table) error {
 		if err != nil {
 			return err
 		}
-		if len(texts) == 0 && !f.Said() {
+		if len(texts) == 0 && ctx.String("spec") == "" {
 			texts = f.Flag.Usual
 		}
 		switch {
@@ -56,11 +57,28 @@ func sayFields(ctx *cli.Context, t schemas.Table) error {
 		case len(texts) == 0:
 			continue
 		}
-		if err := f.Say(texts); err != nil {
+		var own *ownError
+		switch err := f.Say(texts); {
+		case errors.As(err, &own):
+			return own.error
+		case err != nil:
 			return usage("--%s %v", f.Flag.Name, err)
 		}
 	}
 	return nil
+}
+
+// An ownError is what is wrong with a flag that this package reads: it names the flag, or the file that the flag names.
+type ownError struct{ error }
+
+// ownFlag lets set read the texts of a field's flag.
+func ownFlag(t schemas.Table, field string, set func(texts []string) error) {
+	t.Field(field).Flag.Set = func(texts []string) error {
+		if err := set(texts); err != nil {
+			return &ownError{err}
+		}
+		return nil
+	}
 }
 
 // textsOf are the texts of a field's flag, none if it is not given or empty.

@@ -56,6 +56,47 @@ func TestAttackCommand(t *testing.T) {
 	}
 }
 
+// sameBySpec runs a command line and the spec that it prints, which do the same; out are the files written.
+func sameBySpec(t *testing.T, args []string, out ...string) {
+	t.Helper()
+	printed(t, args...)
+	byFlags := microrisk(t, args...)
+	require.Equal(t, ExitDone, byFlags.status, byFlags.err)
+	var want []string
+	for _, name := range out {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(name))
+		want = append(want, string(text))
+	}
+	bySpec := microrisk(t, args[0], "--spec", "spec.yaml")
+	require.Equal(t, ExitDone, bySpec.status, bySpec.err)
+	require.Equal(t, byFlags.out, bySpec.out)
+	for i, name := range out {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, want[i], string(text), name)
+	}
+}
+
+func TestLinkBySpec(t *testing.T) {
+	intruder(t)
+	sameBySpec(t, strings.Fields("link a.csv b.csv --key S,A --population p.csv --table t.csv --scheme random --base 3 --bounds tight --convolve --levels A=1|2|3 --out l.csv --pairs q.csv --most-pairs 99"), "l.csv", "q.csv")
+	sameBySpec(t, strings.Fields("link a.csv c.csv --key S,A --band A=2 --population-size 29 --recode-b r.yaml --missing drop --missing-codes x,9 --out l.csv"), "l.csv")
+	r := microrisk(t, "link", "--spec", "spec.yaml", "--population-size", "30", "--print-spec")
+	require.Contains(t, r.out, "population_size: 30\n")
+	require.Contains(t, r.out, "recode_b: {S: {map: {\"1\": m, \"2\": f}, replace: true}}\n")
+	for args, want := range map[string]string{
+		"link --spec spec.yaml a.csv":                                          "two samples are linked, not 1",
+		"link --spec spec.yaml --population p.csv":                             "spec.yaml:8:1: the file of the population says how large it is",
+		"link a.csv b.csv --population-size 29 --recode-b r.yaml --out r.yaml": "r.yaml",
+	} {
+		r := microrisk(t, strings.Fields(args)...)
+		require.Equal(t, ExitWrong, r.status, args)
+		require.Contains(t, r.err, want, args)
+	}
+}
+
 func TestLinkCommand(t *testing.T) {
 	intruder(t)
 	r := microrisk(t, "link", "--population", "p.csv", "--table", "t.csv", "--scheme", "random", "--base", "3", "--out", "links.csv", "--pairs", "pairs.csv", "a.csv", "b.csv")

@@ -11,7 +11,7 @@ import (
 	"microrisk/operators/recode"
 	"microrisk/operators/report"
 	"microrisk/pipeline/link"
-	"microrisk/schemas"
+	"microrisk/pipeline/session"
 )
 
 // linkCommand is the command that links two samples.
@@ -20,7 +20,7 @@ func (c *console) linkCommand() *cli.Command {
 		Name:      "link",
 		Usage:     "tell which records of two samples may be the same person",
 		ArgsUsage: "A B",
-		UsageText: "microrisk link A.parquet B.parquet [--key AGE,SEX,...] {--population-size N | --population FILE}",
+		UsageText: "microrisk link A.parquet B.parquet [--key AGE,SEX,...] {--population-size N | --population FILE}\nmicrorisk link --spec FILE.yaml",
 		Description: `The samples are linked by the key, the variables that both have. A class with one
 record in each is a unique match: with F people of the class in the population
 the two are one person with chance 1/F. What is known of F are the sizes of the
@@ -34,31 +34,11 @@ Where the files code a variable differently, --recode-b FILE (or --recode-a,
    SEX: {replace: true, map: {1: M, 2: F}}
    AGE5: {from: AGE, width: 5}
 Categories that only one sample has are reported.`,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "key", Aliases: []string{"k"}, Usage: "overlap `VARIABLES`, separated by commas (default: all columns that both samples have)"},
-			&cli.StringFlag{Name: "missing", Usage: "a missing value of the overlap: category (missing matches missing) or drop (default: category)"},
-			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
-			&cli.StringSliceFlag{Name: "band", Usage: "link `COLUMN=WIDTH`, such as AGE=5, in bands; may be repeated"},
-			&cli.BoolFlag{Name: "allow-empty", Usage: "let recodes name values that no row has"},
-			&cli.StringSliceFlag{Name: "levels", Usage: "all categories of a variable, `VAR=a|b|c`: tight bounds then allow for no others; may be repeated"},
-			&cli.StringFlag{Name: "population-size", Usage: "people of the population"},
-			&cli.StringSliceFlag{Name: "population", Aliases: []string{"p"}, Usage: "`FILE` of the population, in place of its size: the ranking is compared with the truth"},
-			&cli.StringFlag{Name: "recode-a", Usage: "`FILE` with recodes of the first sample"},
-			&cli.StringFlag{Name: "recode-b", Usage: "`FILE` with recodes of the second sample"},
-			&cli.StringFlag{Name: "recode-population", Usage: "`FILE` with recodes of the population"},
-			&cli.StringSliceFlag{Name: "table", Usage: "`FILE` of a published table of the population, perturbed by --scheme; may be repeated"},
-			&cli.StringSliceFlag{Name: "exact", Usage: "`FILE` of a published table that is not perturbed; may be repeated"},
-			&cli.StringSliceFlag{Name: "perturbed", Usage: "published `TABLE` with a scheme of its own, FILE=SCHEME:base=3:tie=up (also probability, last, value); may be repeated"},
-			&cli.StringSliceFlag{Name: "sampled", Usage: "`FILE` of a table counted from another sample; may be repeated"},
-			&cli.StringFlag{Name: "bounds", Usage: "bounds on F: naive (table by table) or tight (what samples, tables and the population's size imply together)", Value: "naive"},
-			&cli.BoolFlag{Name: "convolve", Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FILE` with one row a class that both samples have (default: links.parquet)", Value: "links.parquet"},
-			&cli.StringFlag{Name: "pairs", Usage: "write every candidate pair to `FILE`"},
-			&cli.Int64Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs", Value: link.DefaultPairs},
-		}, withoutSecret(perturbationFlags())),
+		Flags: append(fieldFlags(new(link.Spec).Fields()), documentFlags()...),
 		Action: func(ctx *cli.Context) error {
-			s, err := linkSpec(ctx)
-			if err != nil {
+			s := &link.Spec{}
+			places, done, err := c.document(ctx, s, func() error { return c.sayLink(ctx, s) })
+			if done {
 				return err
 			}
 			o, err := c.options(ctx)
@@ -68,93 +48,47 @@ Categories that only one sample has are reported.`,
 			outcome, err := link.Run(ctx.Context, *s, o)
 			c.finish()
 			if err != nil || c.quiet {
-				return err
+				return places.Locate(err)
 			}
 			return c.print(linkText(outcome, s))
 		},
 	}
 }
 
-func linkSpec(ctx *cli.Context) (*link.Spec, error) {
-	if n := ctx.Args().Len(); n != 2 {
-		return nil, usage("two samples are linked, not %d: microrisk link A B", n)
+// sayLink puts what the command line says into the spec.
+func (c *console) sayLink(ctx *cli.Context, s *link.Spec) error {
+	switch n := ctx.Args().Len(); {
+	case n == 2:
+		s.A, s.B = []string{ctx.Args().Get(0)}, []string{ctx.Args().Get(1)}
+	case n > 0 || ctx.String("spec") == "":
+		return usage("two samples are linked, not %d: microrisk link A B", n)
 	}
-	s := &link.Spec{A: []string{ctx.Args().Get(0)}, B: []string{ctx.Args().Get(1)}, Population: ctx.StringSlice("population"),
-		Tables: ctx.StringSlice("table"), Exact: ctx.StringSlice("exact"), Sampled: ctx.StringSlice("sampled"), Bounds: ctx.String("bounds"),
-		Convolve: ctx.Bool("convolve"), AllowEmpty: ctx.Bool("allow-empty"), Out: ctx.String("out"), Pairs: ctx.String("pairs"), MostPairs: ctx.Int64("most-pairs")}
-	if len(s.Population) == 0 {
-		s.Population = nil
-	}
-	var err error
-	if s.Scheme, err = perturbationOf(ctx); err != nil {
-		return nil, err
-	}
-	if text := ctx.String("population-size"); ctx.IsSet("population-size") {
-		if s.PopulationSize, err = strconv.ParseInt(text, 10, 64); err != nil || s.PopulationSize < 1 {
-			return nil, usage("--population-size is %q; it must be a whole number of at least 1", text)
+	t := s.Fields()
+	ownFlag(t, "bands", func(texts []string) (err error) {
+		var names []string
+		if s.Key != nil {
+			for _, v := range s.Key.Variables {
+				names = append(names, v.Name)
+			}
 		}
+		s.Bands, err = bandsOf(texts, names)
+		return err
+	})
+	for field, to := range map[string]*[]recode.Column{"recode_a": &s.RecodeA, "recode_b": &s.RecodeB, "recode_population": &s.RecodeP} {
+		ownFlag(t, field, func(texts []string) error { return c.sayRecodes(to, texts[0]) })
 	}
-	if ctx.IsSet("most-pairs") && s.Pairs == "" {
-		return nil, usage("--most-pairs is of --pairs, which is not there")
-	}
-	if s.MostPairs < 1 {
-		return nil, usage("--most-pairs is %d; it must be at least 1", s.MostPairs)
-	}
-	names, err := words("key", ctx.StringSlice("key"))
-	if err != nil {
-		return nil, err
-	}
-	if names != nil {
-		s.Key = &schemas.Key{}
-		for _, name := range names {
-			s.Key.Variables = append(s.Key.Variables, schemas.KeyVariable{Name: name})
-		}
-	}
-	if s.Missing = ctx.String("missing"); s.Missing != "" && s.Missing != schemas.MissingCategory && s.Missing != schemas.MissingDrop {
-		return nil, usage("--missing is %q; it is category or drop", s.Missing)
-	}
-	if s.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes")); err != nil {
-		return nil, err
-	}
-	if s.Perturbed, err = perturbedOf(ctx.StringSlice("perturbed")); err != nil {
-		return nil, err
-	}
-	if s.Levels, err = levelsOf(ctx.StringSlice("levels")); err != nil {
-		return nil, err
-	}
-	if s.Bands, err = bandsOf(ctx.StringSlice("band"), names); err != nil {
-		return nil, err
-	}
-	for _, r := range []struct {
-		flag string
-		to   *[]recode.Column
-	}{{"recode-a", &s.RecodeA}, {"recode-b", &s.RecodeB}, {"recode-population", &s.RecodeP}} {
-		name := ctx.String(r.flag)
-		if name == "" {
-			continue
-		}
-		text, err := readNamed("recodes", name)
-		if err != nil {
-			return nil, err
-		}
-		if *r.to, err = decodeRecodes(name, text); err != nil {
-			return nil, err
-		}
-		s.Beside = append(s.Beside, name)
-	}
-	return s, nil
+	return sayFields(ctx, t)
 }
 
-// levelsOf reads declared categories, VAR=a|b|c.
-func levelsOf(list []string) (levels []schemas.KeyVariable, err error) {
-	for _, text := range list {
-		name, categories, ok := strings.Cut(text, "=")
-		if !ok || name == "" || categories == "" {
-			return nil, usage("--levels is %q; it is VARIABLE=a|b|c", text)
-		}
-		levels = append(levels, schemas.KeyVariable{Name: name, Levels: strings.Split(categories, "|")})
+// sayRecodes reads a file of recodes, which no output may take the place of.
+func (c *console) sayRecodes(to *[]recode.Column, name string) error {
+	text, err := readNamed("recodes", name)
+	if err != nil {
+		return err
 	}
-	return levels, nil
+	c.reads = append(c.reads, session.Reading{What: "the file of recodes", Path: name})
+	*to, err = decodeRecodes(name, text)
+	return err
 }
 
 // shownMatches is how many unique matches the terminal lists.

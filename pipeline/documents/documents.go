@@ -3,6 +3,7 @@ package documents
 
 import (
 	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/link"
 	"microrisk/schemas"
 )
 
@@ -15,6 +16,7 @@ type Verb struct {
 // Verbs are all of them, by name.
 var Verbs = []Verb{
 	{"bounds", func() schemas.Document { return new(bounds.Spec) }},
+	{"link", func() schemas.Document { return new(link.Spec) }},
 }
 
 // File is the name of the published JSON Schema.

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "microrisk/operators/builtin"
+	"microrisk/operators/recode"
 	"microrisk/pipeline/bounds"
 	"microrisk/pipeline/documents"
+	"microrisk/pipeline/link"
 	"microrisk/pipeline/released"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
@@ -24,11 +26,15 @@ func pointer[T any](v T) *T { return &v }
 func full() map[string]schemas.Document {
 	own := []released.PerturbedTable{{Path: "r=3.csv", Scheme: schemas.Perturbation{Scheme: "small", Base: 1, Last: 3, Value: 0}}, {Path: "b.csv", Scheme: schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.5)}}}
 	levels := []schemas.KeyVariable{{Name: "1", Levels: []string{"01", "b", "no"}}}
+	recodes := []recode.Column{{Name: "AGE", Width: 5, Replace: true, Keep: pointer(false)}, {Name: "S", From: "SEX", Map: map[string]string{"1": "m", "2": ""}, Other: pointer("x")}}
 	return map[string]schemas.Document{
 		"bounds": &bounds.Spec{Tables: []string{"a.csv", "-"}, Exact: []string{"b.parquet"}, Perturbed: own, Method: "sharp", Deadline: 90 * time.Second, Solver: "embedded", Out: "out.csv",
 			Scheme:     schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}}},
 			Suppressed: []string{"x", "..", "<3", "x"}, Totals: []string{"all"}, Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}},
 			Levels: levels, Count: true, List: "list.csv", Most: 5},
+		"link": &link.Spec{A: []string{"a.csv"}, B: []string{"b.csv", "c.csv"}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "1"}, {Name: "B", Missing: "drop"}}, MissingCodes: []string{"-9"}},
+			Missing: "drop", MissingCodes: []string{"", "NA"}, Levels: levels, AllowEmpty: true, Bands: recodes, RecodeA: recodes, RecodeB: recodes, RecodeP: recodes, PopulationSize: 0, Population: []string{"p.csv"},
+			Tables: []string{"t.csv"}, Exact: []string{"u.csv"}, Sampled: []string{"v.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Perturbed: own, Bounds: "tight", Convolve: true, Out: "l.csv", Pairs: "q.csv", MostPairs: 7},
 	}
 }
 
@@ -71,7 +77,8 @@ func TestWrittenSpecsAreRead(t *testing.T) {
 			assert.Equal(t, spec, again, "%s", text)
 			assert.NoError(t, valid(t, schemaOf(t, v), text), "%s", text)
 			for _, f := range spec.Fields().Fields {
-				assert.True(t, f.Said() || f.Name == "allow_empty", "the test says nothing of %s", f.Name)
+				assert.True(t, f.Said() || f.Name == "population_size", // there is a population
+					"the test says nothing of %s", f.Name)
 			}
 		})
 	}
@@ -92,6 +99,11 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nperturb: {scheme: conventional, base: 4}\n", "s.yaml:4:1: the base 4 is even; say what a count in the middle of two multiples becomes: tie: up, down or even", true},
 		{"bounds", "version: 1\nout: b.csv\nperturbed:\n  - {path: a.csv, scheme: random}\n  - {scheme: none}\n", "s.yaml:4:5: a.csv: base is 0; random rounding needs a base from 2, such as 3 or 5\ns.yaml:5:5: a perturbed table has no path", false},
 		{"bounds", "version: 1\nout: b.csv\n", "s.yaml:1:1: no table is named", true},
+		{"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population size), or its file (population)", true},
+		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 0\nmissing: ignore\n", "s.yaml:4:1: population_size is 0; it must be at least 1\ns.yaml:5:1: missing is \"ignore\"; it is category or drop", false},
+		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nmost_pairs: 3\n", "s.yaml:5:1: most_pairs is of pairs, which is not there", true},
+		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nbounds: loose\n", `s.yaml:5:1: there are no bounds "loose"; they are naive or tight`, false},
+		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nrecode_b:\n  AGE: {width: -1, replace: true}\n", "s.yaml:6:9: width is -1; it must be above 0", false},
 	} {
 		for _, v := range documents.Verbs {
 			if v.Name == c.verb {

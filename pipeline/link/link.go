@@ -28,6 +28,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if err := s.check(o.Reads); err != nil {
 		return nil, err
 	}
+	schemas.Complete(s.Fields())
 	o.Sweep(s.Out, s.Pairs)
 	l := &linking{Spec: s, options: o}
 	defer l.Close()

@@ -2,11 +2,8 @@ package link
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
-	"microrisk/engine/linkage"
 	"microrisk/operators/recode"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
@@ -16,7 +13,7 @@ import (
 // Bounds on the people of a class that link takes.
 var Bounds = []string{"naive", "tight"}
 
-// DefaultPairs is the largest number of candidate pairs that are written unless LinkSpec says otherwise.
+// DefaultPairs is the largest number of candidate pairs that are written unless the spec says otherwise.
 const DefaultPairs = 1_000_000
 
 // A Spec asks which records of two samples of one population are the same person.
@@ -28,7 +25,6 @@ type Spec struct {
 	Levels         []schemas.KeyVariable // variables, of samples or tables, whose categories (Levels) are all there are
 	AllowEmpty     bool                  // recodes may name values that no row has
 	Bands          []recode.Column       // recodes for both samples and the population
-	Beside         []string              // files that were read for this spec, such as those of recodes: no output may be one of them
 	RecodeA        []recode.Column       // recodes for one of them, before Bands
 	RecodeB        []recode.Column
 	RecodeP        []recode.Column
@@ -39,7 +35,7 @@ type Spec struct {
 	Sampled        []string                  // files of tables counted from samples of the population
 	Scheme         schemas.Perturbation      // of Tables
 	Perturbed      []released.PerturbedTable // published tables of the population that were perturbed in ways of their own
-	Bounds         string                    // one of LinkBounds; "" means naive
+	Bounds         string                    // one of Bounds; "" means naive
 	Convolve       bool                      // published cells that are parts of classes, or sums of several, weigh too
 	Out            string                    // file with one row a class of records in both samples (.parquet, .arrow or .csv)
 	Pairs          string                    // file with one row a candidate pair, "" for none
@@ -92,41 +88,8 @@ type Place struct {
 
 // check finds what is wrong before anything is read.
 func (s *Spec) check(read []session.Reading) error {
-	switch {
-	case s.Population != nil && s.PopulationSize != 0:
-		return session.Wrong(errors.New("the file of the population says how large it is: leave the population size out"))
-	case s.Population == nil && s.PopulationSize < 1:
-		return session.Wrong(errors.New("how large is the population? Give its size (population size), or its file (population)"))
-	case s.Bounds != "" && !slices.Contains(Bounds, s.Bounds):
-		return session.Wrong(fmt.Errorf("there are no bounds %q; they are %s", s.Bounds, strings.Join(Bounds, " or ")))
-	case s.Scheme.Scheme != "" && s.Scheme.Scheme != "none" && len(s.Tables) == 0:
-		return session.Wrong(errors.New("a scheme says how published tables were perturbed, and there are none: name them (table)"))
-	case s.Convolve && len(s.Tables)+len(s.Exact)+len(s.Perturbed) == 0:
-		return session.Wrong(errors.New("convolve has published tables weigh, and there are none: name them (table)"))
-	case s.RecodeP != nil && s.Population == nil:
-		return session.Wrong(errors.New("there are recodes for a population whose file is not named"))
-	case s.PopulationSize > linkage.MostPeople:
-		return session.Wrong(fmt.Errorf("a population of %d is more than can be computed with: at most %d", s.PopulationSize, int64(linkage.MostPeople)))
-	case s.MostPairs < 0:
-		return session.Wrong(fmt.Errorf("at most %d pairs cannot be written", s.MostPairs))
-	}
-	if err := s.Scheme.Check(); err != nil {
+	if err := schemas.CheckDocument(s); err != nil {
 		return err
-	}
-	for i, v := range s.Levels {
-		switch {
-		case len(v.Levels) == 0:
-			return session.Wrong(fmt.Errorf("the levels of %s are no category", v.Name))
-		case slices.ContainsFunc(s.Levels[:i], func(w schemas.KeyVariable) bool { return w.Name == v.Name }):
-			return session.Wrong(fmt.Errorf("the levels of %s are declared twice", v.Name))
-		case s.Key != nil && slices.ContainsFunc(s.Key.Variables, func(w schemas.KeyVariable) bool { return w.Name == v.Name && w.Levels != nil }):
-			return session.Wrong(fmt.Errorf("the levels of %s are declared in the key too", v.Name))
-		}
-	}
-	if s.Key != nil {
-		if err := session.TwoPolicies("linkage", *s.Key); err != nil {
-			return err
-		}
 	}
 	all := &session.Inputs{}
 	for _, list := range slices.Concat([][]string{s.A, s.B, s.Population}, [][]string{s.Tables, s.Exact, s.Sampled, released.PathsOf(s.Perturbed)}) {
@@ -155,9 +118,5 @@ func (s *Spec) check(read []session.Reading) error {
 		}
 		writes = append(writes, path)
 	}
-	read = append(all.Readings("the input"), read...)
-	for _, path := range s.Beside {
-		read = append(read, session.Reading{What: "the file of recodes", Path: path})
-	}
-	return session.CheckPaths(read, writes)
+	return session.CheckPaths(append(all.Readings("the input"), read...), writes)
 }
