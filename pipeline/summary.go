@@ -66,7 +66,7 @@ func (j *running) warnings() []string {
 	if w, ok := inner.(session.Warner); ok {
 		list = append(list, w.Warnings()...)
 	}
-	if from := looser(j.Spec); from != nil {
+	if from := looser(j.Spec); len(from) > 0 {
 		list = append(list, fmt.Sprintf("the figures are of %s as recoded, and the output has it as it is in the input, which is riskier than they say: replace it to release what was assessed (recode with replace: true)", strings.Join(from, ", ")))
 	}
 	if s := j.Spec.Sampling; s != nil && s.Weight != "" {
@@ -84,21 +84,8 @@ func looser(spec *schemas.Spec) []string {
 		return nil
 	}
 	looked := map[string]bool{}
-	for _, o := range spec.Operators {
-		m := o.Measure()
-		if m == nil {
-			continue
-		}
-		key := m.OwnKey()
-		if key == nil {
-			key = spec.Key
-		}
-		if key == nil {
-			continue
-		}
-		for _, v := range key.Variables {
-			looked[v.Name] = true
-		}
+	for _, name := range spec.Variables() {
+		looked[name] = true
 	}
 	var from []string
 	leaves := func(name string) {
@@ -109,11 +96,12 @@ func looser(spec *schemas.Spec) []string {
 		case *recode.Config:
 			for _, r := range *c {
 				of := cmp.Or(r.From, r.Name)
-				switch hidden := r.Keep != nil && !*r.Keep; {
-				case hidden && looked[r.Name] && !slices.Contains(from, of):
-					from = append(from, of)
-				case !hidden && r.Replace:
+				shown := r.Keep == nil || *r.Keep
+				switch {
+				case shown && r.Replace:
 					leaves(of)
+				case looked[r.Name] && !looked[of] && !slices.Contains(from, of) || looked[r.Name] && of == r.Name && !slices.Contains(from, of):
+					from = append(from, of)
 				}
 			}
 		case *selection.Config:

@@ -55,6 +55,15 @@ func (s *Spec) looksAt(i int) []string {
 	return names
 }
 
+// Variables are those that the operators look at: of keys, and of the lists of tables.
+func (s *Spec) Variables() []string {
+	var names []string
+	for i := range s.Operators {
+		names = append(names, s.looksAt(i)...)
+	}
+	return names
+}
+
 // FrequencyWriter is the measure that writes the sample frequency of the spec's key, of those that count it with these missing-value
 // policies of their own: the first that takes the key as it is, or else the first; -1 for none.
 func FrequencyWriter(policies []string) int {

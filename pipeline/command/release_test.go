@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -51,6 +52,15 @@ func TestFiguresOfBandsThatAreNotReleased(t *testing.T) {
 	r := microrisk(t, "assess", "people.csv", "--key", "age,sex", "--band", "age=10", "--out", "r.parquet")
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.err, "the figures are of age as recoded, and the output has it as it is in the input")
+	r = microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "age,sex", "--band", "age=10", "--known", "1", "--out", "t.csv")
+	require.Contains(t, r.err, "the figures are of age as recoded")
+	const spec = "\ufeffversion: 1\nsource: {path: people.csv}\nkey: {variables: [sex, AGEB]}\noperators:\n  - recode: {AGEB: {from: age, width: 10, keep: %s}}\n  - suda\n%ssink: {path: s.csv}\n"
+	for want, text := range map[bool]string{true: fmt.Sprintf(spec, "true", ""), false: fmt.Sprintf(spec, "false", "  - select: {columns: [sex, suda_score]}\n")} {
+		require.NoError(t, os.WriteFile("s.yaml", []byte(text), 0o600))
+		r = microrisk(t, "run", "s.yaml")
+		require.Equal(t, ExitDone, r.status, r.err)
+		require.Equal(t, want, strings.Contains(r.err, "as recoded"), r.err)
+	}
 	require.NoError(t, os.WriteFile("recodes.yaml", []byte("age: {width: 10, replace: true}\n"), 0o600))
 	r = microrisk(t, "assess", "people.csv", "--key", "age,sex", "--recode", "@recodes.yaml", "--out", "r.csv")
 	require.Equal(t, ExitDone, r.status, r.err)

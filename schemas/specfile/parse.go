@@ -3,6 +3,7 @@
 package specfile
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -102,6 +103,7 @@ func parse(text []byte) (root ast.Node, problem *schemas.Problem) {
 	if len(text) > MaxSpecSize {
 		return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec has more than the %d bytes that are read", MaxSpecSize)}
 	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the byte order mark that some editors write
 	if problem := notText(text); problem != nil {
 		return nil, problem
 	}
