@@ -132,7 +132,7 @@ func TestAttackRefuses(t *testing.T) {
 		"both":        {"A,B\na,x\n", func(s *attack.Spec) { s.Sample.Sampling = &schemas.Sampling{Fraction: .5} }, "leave the sampling fraction", true},
 		"frequency":   {"A,B\na,x\n", func(s *attack.Spec) { s.Frequency = -1 }, "at least 1", true},
 		"ranking":     {"A,B\na,x\n", func(s *attack.Spec) { s.Ranking = "f" }, "match or expected", true},
-		"cost":        {"A,B\na,x\n", func(s *attack.Spec) { s.Cost = .5 }, "looks at 1 at least", true},
+		"cost":        {"A,B\na,x\n", func(s *attack.Spec) { s.Cost = .5 }, "it must be at least 1 person", true},
 		"wildcard":    {"A,B\na,x\n", func(s *attack.Spec) { s.Sample.Key.Missing = "wildcard" }, "missing: category or drop", true},
 		"output":      {"A,B\na,x\n", func(s *attack.Spec) { s.Out = "x.txt" }, "cannot tell the format", true},
 		"over input":  {"A,B\na,x\n", func(s *attack.Spec) { s.Out = "population.csv" }, "population.csv", true},

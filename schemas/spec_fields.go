@@ -21,6 +21,11 @@ func (s *Spec) fields(version *int64) Table {
 	}}
 }
 
+// Part are the fields of the spec that have these names, in the order of the spec: for verbs that read and recode as a run does.
+func (s *Spec) Part(names ...string) []Field {
+	return slices.DeleteFunc(s.fields(new(int64)).Fields, func(f Field) bool { return !slices.Contains(names, f.Name) })
+}
+
 // Fields is the field table of the source.
 func (s *Source) Fields() Table {
 	return Table{What: "source", Doc: "What is read: files by path, or a contingency table with its column of counts.",

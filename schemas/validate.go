@@ -92,6 +92,19 @@ func (s *Spec) problems(failed func(path string) bool) []Problem {
 	return c.problems
 }
 
+// Rows judges what a spec says of the rows that are read: its source, its sampling, its operators if there are any, and the levels. Its fields
+// are judged apart.
+func (c *Checker) Rows(s *Spec) {
+	c.source(&s.Source)
+	if s.Sampling != nil {
+		c.sampling(s.Sampling)
+	}
+	if len(s.Operators) > 0 {
+		c.operators(s)
+	}
+	c.levels(s)
+}
+
 func (c *Checker) operators(s *Spec) {
 	if len(s.Operators) == 0 {
 		c.Add("operators", "there are no operators; say what to do, for example: operators: [suda]")

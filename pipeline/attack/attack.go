@@ -3,7 +3,6 @@ package attack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,24 +18,6 @@ import (
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
-
-// Rankings of the Bayesian strategy.
-var Rankings = []string{string(attack.ByMatch), string(attack.ByExpected)}
-
-// A Spec asks what an intruder achieves who matches a sample to people.
-type Spec struct {
-	// Sample has the sample as its source, a key, and operators that choose and recode; its sampling says how large the population
-	// is, unless Population does.
-	Sample     *schemas.Spec
-	Population []string   // files of the whole population, of the same columns; none: it is not known
-	Model      mc3.Config // of the population
-	KnownOnly  bool       // no model is fitted; Population must be there
-	Frequency  int64      // f of the classes of strategies 6 and 7; 0 means 2
-	Ranking    string     // of the Bayesian strategy, one of Rankings; "" means match
-	Cost       float64    // people that an intruder accepts to look at; 0 for any number
-	Classes    []string   // files with the key's columns, a row for each class that is also considered by itself; none: no such attack
-	Out        string     // file with one row an attack (.parquet, .arrow or .csv), "" for none
-}
 
 // An Outcome has what each attack achieves.
 type Outcome struct {
@@ -179,30 +160,8 @@ func (s *Spec) sample(ctx context.Context, spec *schemas.Spec, count *session.Co
 
 // check finds what is wrong before anything is read.
 func (s *Spec) check(o session.Options) error {
-	if s.Sample.Key == nil {
-		return session.Wrong(errors.New("an attack needs key variables"))
-	}
-	if err := session.TwoPolicies("an attack", *s.Sample.Key); err != nil {
+	if err := schemas.CheckDocument(s); err != nil {
 		return err
-	}
-	switch {
-	case s.Population == nil && s.Sample.Sampling == nil:
-		return session.Wrong(errors.New("nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)"))
-	case s.Population != nil && s.Sample.Sampling != nil:
-		return session.Wrong(errors.New("the file of the population says how large it is: leave the sampling fraction, population size and weight out"))
-	case slices.Contains(s.Population, "-") && slices.Contains(s.Sample.Source.Path, "-"):
-		return session.Wrong(errors.New("the sample and the population cannot both be standard input, which can only be read once"))
-	case s.KnownOnly && s.Population == nil:
-		return session.Wrong(errors.New("without a model and without the population there is nothing to tell: name the population's file"))
-	case s.Ranking != "" && !slices.Contains(Rankings, s.Ranking):
-		return session.Wrong(fmt.Errorf("there is no ranking %q; it is %s", s.Ranking, strings.Join(Rankings, " or ")))
-	case s.Cost != 0 && !(s.Cost >= 1):
-		return session.Wrong(fmt.Errorf("the cost is %g people; who searches looks at 1 at least", s.Cost))
-	case s.Cost != 0 && s.KnownOnly:
-		return session.Wrong(errors.New("a cost chooses classes by what a model expects: fit one"))
-	}
-	if s.Frequency < 0 {
-		return session.Wrong(fmt.Errorf("the frequency of strategies 6 and 7 is %d; it must be at least 1", s.Frequency))
 	}
 	return s.checkOut(o)
 }

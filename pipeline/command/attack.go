@@ -12,6 +12,7 @@ import (
 	"microrisk/operators/mc3"
 	"microrisk/operators/report"
 	"microrisk/pipeline/attack"
+	"microrisk/schemas"
 )
 
 // samplingFlags say how large the population is.
@@ -29,7 +30,7 @@ func (c *console) attackCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "attack",
 		Usage:     "compare what an intruder achieves, and what the search costs",
-		UsageText: "microrisk attack --sample FILE [--population FILE | --fraction F] --key AGE,SEX,...",
+		UsageText: "microrisk attack --sample FILE [--population FILE | --fraction F] --key AGE,SEX,...\nmicrorisk attack --spec FILE.yaml",
 		Description: `An intruder matches records of a released sample to people, by the key, in classes
 that a strategy chooses, and goes from a record to the population or from a
 person to the sample. For each strategy: the chance that a match is correct, the
@@ -38,21 +39,13 @@ with and without replacement, and the chance divided by the cost.
 With --population the figures are known; with --fraction they are estimated from
 models of the population (as assess --measures mc3 fits them); with --population
 both are shown, unless --known-only. The Bayesian strategy considers the classes
-that the models rank first: its risk-cost frontier is shown by their number.`,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "sample", Aliases: []string{"s"}, Usage: "`FILE` of the released sample; may be repeated"},
-			&cli.StringSliceFlag{Name: "population", Aliases: []string{"p"}, Usage: "`FILE` of the whole population, with the columns of the key coded alike; may be repeated"},
-		}, keyFlags(), samplingFlags(), []cli.Flag{
-			&cli.Int64Flag{Name: "frequency", Value: 2, Usage: "strategies 6 and 7 consider the classes with `R` records in the sample"},
-			&cli.StringFlag{Name: "ranking", Value: "match", Usage: "what the Bayesian strategy ranks classes by: match (the estimated chance of a correct match) or expected (the fewest expected people)"},
-			&cli.Float64Flag{Name: "cost", Usage: "also consider as many classes, fewest expected people first, as bring the estimated cost down to `C` people"},
-			&cli.StringSliceFlag{Name: "classes", Usage: "also attack the classes that `FILE` lists, a row each with the columns of the key; may be repeated"},
-			&cli.BoolFlag{Name: "known-only", Usage: "fit no model: what is known from --population only"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all figures to `FILE` (.parquet, .arrow or .csv)"},
-		}, mc3FitFlags()),
+that the models rank first: its risk-cost frontier is shown by their number. Of the
+sample, its key, rows and sampling a --spec says all.`,
+		Flags: attackFlags(),
 		Action: func(ctx *cli.Context) error {
-			s, err := attackSpec(ctx)
-			if err != nil {
+			s := &attack.Spec{}
+			places, done, err := c.document(ctx, s, func() error { return sayAttack(ctx, s) })
+			if done {
 				return err
 			}
 			o, err := c.options(ctx)
@@ -62,55 +55,64 @@ that the models rank first: its risk-cost frontier is shown by their number.`,
 			outcome, err := attack.Run(ctx.Context, *s, o)
 			c.finish()
 			if err != nil || c.quiet {
-				return err
+				return places.Locate(err)
 			}
 			return c.print(attackText(outcome, s.Out))
 		},
 	}
 }
 
-func attackSpec(ctx *cli.Context) (*attack.Spec, error) {
-	files := ctx.StringSlice("sample")
-	switch {
-	case ctx.Args().Len() > 0:
-		return nil, usage("%s is neither the sample nor the population; say which: --sample FILE --population FILE", ctx.Args().First())
-	case len(files) == 0:
-		return nil, usage("name the sample: --sample FILE")
+// sampleFlags are those of the sample, of which a spec says all if there is one.
+func sampleFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		&cli.StringSliceFlag{Name: "sample", Aliases: []string{"s"}, Usage: "`FILE` of the released sample; may be repeated"},
+	}, keyFlags(), samplingFlags())
+}
+
+// attackFlags are the flags of attack: the sample and the population come first.
+func attackFlags() []cli.Flag {
+	sample, fields := sampleFlags(), fieldFlags(new(attack.Spec).Fields())
+	return slices.Concat(sample[:1], fields[:1], sample[1:], fields[1:], documentFlags())
+}
+
+// sayAttack puts what the command line says into the spec.
+func sayAttack(ctx *cli.Context, s *attack.Spec) (err error) {
+	if ctx.Args().Present() {
+		return usage("%s is neither the sample nor the population; say which: --sample FILE --population FILE", ctx.Args().First())
 	}
-	spec, err := keySpecOf(ctx, files)
-	if err != nil {
-		return nil, err
+	if ctx.String("spec") != "" {
+		for _, name := range flagNames(sampleFlags()) {
+			if ctx.IsSet(name) {
+				return usage("--%s is said by the spec; leave it out", name)
+			}
+		}
+	} else if s.Sample, err = attackedSample(ctx); err != nil {
+		return err
 	}
-	if spec.Sampling, err = samplingOf(ctx); err != nil {
-		return nil, err
-	}
-	s := &attack.Spec{Sample: spec, Population: ctx.StringSlice("population"), KnownOnly: ctx.Bool("known-only"),
-		Frequency: ctx.Int64("frequency"), Ranking: ctx.String("ranking"), Cost: ctx.Float64("cost"), Out: ctx.String("out")}
-	if len(s.Population) == 0 {
-		s.Population = nil
-	}
-	if list := ctx.StringSlice("classes"); len(list) > 0 {
-		s.Classes = list
-	}
-	switch {
-	case s.Frequency < 1:
-		return nil, usage("--frequency is %d; it must be at least 1", s.Frequency)
-	case ctx.IsSet("cost") && !(s.Cost >= 1 && !math.IsInf(s.Cost, 1)):
-		return nil, usage("--cost is %v; it must be at least 1 person", s.Cost)
+	if err := sayFields(ctx, s.Fields()); err != nil {
+		return err
 	}
 	if s.KnownOnly {
 		for _, name := range append(flagNames(mc3FitFlags()), "ranking") {
 			if ctx.IsSet(name) {
-				return nil, usage("--%s is of a model, and --known-only fits none; leave one of them out", name)
+				return usage("--%s is of a model, and --known-only fits none; leave one of them out", name)
 			}
 		}
 	}
-	model, err := mc3Of(ctx)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// attackedSample is the sample that the flags say.
+func attackedSample(ctx *cli.Context) (*schemas.Spec, error) {
+	files := ctx.StringSlice("sample")
+	if len(files) == 0 {
+		return nil, usage("name the sample: --sample FILE")
 	}
-	s.Model = *model
-	return s, nil
+	spec, err := keySpecOf(ctx, files)
+	if err == nil {
+		spec.Sampling, err = samplingOf(ctx)
+	}
+	return spec, err
 }
 
 // mc3FitFlags are the flags of mc3 that say how a model is fitted; the others are of its summary.

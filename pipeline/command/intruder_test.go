@@ -17,6 +17,7 @@ func intruder(t *testing.T) {
 		"a.csv":  "S,A\n" + strings.Repeat("m,1\n", 4) + "f,1\nf,1\nf,2\nm,2\nf,3\n",
 		"b.csv":  "S,A,H\n" + strings.Repeat("m,1,a\n", 3) + "f,2,a\nm,3,a\nf,3,b\n",
 		"t.csv":  "S,A,value\nm,1,12\nf,1,9\nf,2,3\nm,2,3\nm,3,0\nf,3,3\n",
+		"c2.csv": "S,A\nm,1\nf,3\n",
 		"c.csv":  "S,A\n1,1\n2,3\n",
 		"r.yaml": "S: {replace: true, map: {1: m, 2: f}}\n",
 		"s.yaml": "version: 1\nsource: {path: p.csv}\nsampling: {fraction: 0.3}\nkey: {variables: [S, A, H]}\noperators: [suda]\n",
@@ -76,6 +77,23 @@ func sameBySpec(t *testing.T, args []string, out ...string) {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		require.Equal(t, want[i], string(text), name)
+	}
+}
+
+func TestAttackBySpec(t *testing.T) {
+	intruder(t)
+	sameBySpec(t, strings.Fields("attack --sample a.csv --population p.csv --key S,A --cost 9 --classes c2.csv --ranking expected --search exact --out o.csv"), "o.csv")
+	sameBySpec(t, strings.Fields("attack --sample a.csv --population p.csv --key S,A --band A=2 --known-only --missing drop --out o.csv"), "o.csv")
+	sameBySpec(t, strings.Fields("attack --sample a.csv --fraction 0.3 --key S,A --select S=m,f --frequency 3 --out o.csv"), "o.csv")
+	for args, want := range map[string]string{
+		"attack --spec spec.yaml --key S":            "--key is said by the spec; leave it out",
+		"attack --spec spec.yaml --cost 0":           "--cost is 0; it must be at least 1 person",
+		"attack --spec spec.yaml --population p.csv": "spec.yaml:3:1: the file of the population says how large it is",
+		"attack --spec spec.yaml --out spec.yaml":    "spec.yaml",
+	} {
+		r := microrisk(t, strings.Fields(args)...)
+		require.Equal(t, ExitWrong, r.status, args)
+		require.Contains(t, r.err, want, args)
 	}
 }
 

@@ -2,6 +2,7 @@
 package documents
 
 import (
+	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
 	"microrisk/pipeline/link"
 	"microrisk/schemas"
@@ -15,6 +16,7 @@ type Verb struct {
 
 // Verbs are all of them, by name.
 var Verbs = []Verb{
+	{"attack", func() schemas.Document { return new(attack.Spec) }},
 	{"bounds", func() schemas.Document { return new(bounds.Spec) }},
 	{"link", func() schemas.Document { return new(link.Spec) }},
 }

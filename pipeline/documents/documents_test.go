@@ -2,6 +2,7 @@ package documents_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "microrisk/operators/builtin"
+	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
+	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
 	"microrisk/pipeline/documents"
 	"microrisk/pipeline/link"
@@ -28,6 +31,9 @@ func full() map[string]schemas.Document {
 	levels := []schemas.KeyVariable{{Name: "1", Levels: []string{"01", "b", "no"}}}
 	recodes := []recode.Column{{Name: "AGE", Width: 5, Replace: true, Keep: pointer(false)}, {Name: "S", From: "SEX", Map: map[string]string{"1": "m", "2": ""}, Other: pointer("x")}}
 	return map[string]schemas.Document{
+		"attack": &attack.Spec{Sample: &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}}, AllowEmpty: true,
+			Sampling: &schemas.Sampling{Weight: "W"}, Operators: []schemas.Operator{{Config: (*recode.Config)(&recodes)}}}, Frequency: 3, Ranking: "expected", Cost: 2.5, Classes: []string{"c.csv"}, Out: "o.csv",
+			Model: mc3.Config{Search: "mc3", Iterations: pointer(1000)}},
 		"bounds": &bounds.Spec{Tables: []string{"a.csv", "-"}, Exact: []string{"b.parquet"}, Perturbed: own, Method: "sharp", Deadline: 90 * time.Second, Solver: "embedded", Out: "out.csv",
 			Scheme:     schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}}},
 			Suppressed: []string{"x", "..", "<3", "x"}, Totals: []string{"all"}, Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}},
@@ -76,8 +82,9 @@ func TestWrittenSpecsAreRead(t *testing.T) {
 			require.NoError(t, decode(t, "again.yaml", string(text), again), "%s", text)
 			assert.Equal(t, spec, again, "%s", text)
 			assert.NoError(t, valid(t, schemaOf(t, v), text), "%s", text)
+			unsaid := []string{"link.population_size", "attack.population", "attack.known_only"} // others that are said exclude them
 			for _, f := range spec.Fields().Fields {
-				assert.True(t, f.Said() || f.Name == "population_size", // there is a population
+				assert.True(t, f.Said() || slices.Contains(unsaid, v.Name+"."+f.Name),
 					"the test says nothing of %s", f.Name)
 			}
 		})
@@ -99,6 +106,10 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nperturb: {scheme: conventional, base: 4}\n", "s.yaml:4:1: the base 4 is even; say what a count in the middle of two multiples becomes: tie: up, down or even", true},
 		{"bounds", "version: 1\nout: b.csv\nperturbed:\n  - {path: a.csv, scheme: random}\n  - {scheme: none}\n", "s.yaml:4:5: a.csv: base is 0; random rounding needs a base from 2, such as 3 or 5\ns.yaml:5:5: a perturbed table has no path", false},
 		{"bounds", "version: 1\nout: b.csv\n", "s.yaml:1:1: no table is named", true},
+		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\n", "s.yaml:1:1: nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)", true},
+		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nranking: best\ncost: 0.5\n", "s.yaml:5:1: there is no ranking \"best\"; it is match or expected\ns.yaml:6:1: cost is 0.5; it must be at least 1 person", false},
+		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\noperators: [suda]\n", "s.yaml:5:13: an attack chooses and recodes rows, and fits its model itself: leave suda out", true},
+		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nmodel: {search: quick}\n", "s.yaml:5:9: search \"quick\" is unknown; it is one of exact, mc3, anneal, occam, fixed", false},
 		{"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population size), or its file (population)", true},
 		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 0\nmissing: ignore\n", "s.yaml:4:1: population_size is 0; it must be at least 1\ns.yaml:5:1: missing is \"ignore\"; it is category or drop", false},
 		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nmost_pairs: 3\n", "s.yaml:5:1: most_pairs is of pairs, which is not there", true},
