@@ -73,8 +73,14 @@ func TestKAnonymityAgainstCounting(t *testing.T) {
 		policy := []string{"category", "drop", "wildcard"}[round%3]
 		k, combinations := 2+r.Int64N(3), r.IntN(4)
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 5, "A B C", joined(rows)...), operators.Options{Workers: 1 + round%2}, kanonymity.Operator{Key: operatortest.Key("A", "B", "C"),
-			Config: kanonymity.Config{K: k, Combinations: combinations, Missing: policy}})
+		out, report, err := operatortest.Table(
+			t,
+			mem,
+			operatortest.Lines(t, mem, 5, "A B C", joined(rows)...),
+			operators.Options{Workers: 1 + round%2},
+			kanonymity.Operator{Key: operatortest.Key("A", "B", "C"),
+				Config: kanonymity.Config{K: k, Combinations: combinations, Missing: policy}},
+		)
 		require.NoError(t, err)
 		kept := rows
 		if policy == "drop" {
@@ -131,10 +137,20 @@ func TestLDiversityAgainstCounting(t *testing.T) {
 		rows := drawRows(r, 4+r.IntN(14), 4)
 		policy, missing := []string{"category", "drop"}[round%2], []string{"ignore", "category"}[round/2%2]
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 5, "A B S Z", joined(rows)...), operators.Options{Workers: 1 + round%2}, ldiversity.Operator{Key: operatortest.Key("A", "B"),
-			Config: ldiversity.Config{Missing: policy, Sensitive: []schemas.KeyVariable{{Name: "S", Missing: missing}, {Name: "Z"}}}})
+		out, report, err := operatortest.Table(
+			t,
+			mem,
+			operatortest.Lines(t, mem, 5, "A B S Z", joined(rows)...),
+			operators.Options{Workers: 1 + round%2},
+			ldiversity.Operator{Key: operatortest.Key("A", "B"),
+				Config: ldiversity.Config{Missing: policy, Sensitive: []schemas.KeyVariable{{Name: "S", Missing: missing}, {Name: "Z"}}}},
+		)
 		require.NoError(t, err)
-		require.Equal(t, "A B S Z sample_frequency ldiversity_distinct_S ldiversity_entropy_S ldiversity_recursive_S ldiversity_distinct_Z ldiversity_entropy_Z ldiversity_recursive_Z", out[0])
+		require.Equal(
+			t,
+			"A B S Z sample_frequency ldiversity_distinct_S ldiversity_entropy_S ldiversity_recursive_S ldiversity_distinct_Z ldiversity_entropy_Z ldiversity_recursive_Z",
+			out[0],
+		)
 		s := report.Operators[0].Summary.(*ldiversity.Summary)
 		var below, gone int64
 		for i, row := range rows {
@@ -181,8 +197,14 @@ func TestIndividualAgainstDefinition(t *testing.T) {
 		policy := []string{"category", "drop"}[round%2]
 		p := .1 + .8*r.Float64()
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 5, "A B H", joined(rows)...), operators.Options{Workers: 1 + round%2}, individual.Operator{Key: operatortest.Key("A", "B"),
-			Sampling: &schemas.Sampling{Fraction: p}, Config: individual.Config{Missing: policy, Household: "H"}})
+		out, report, err := operatortest.Table(
+			t,
+			mem,
+			operatortest.Lines(t, mem, 5, "A B H", joined(rows)...),
+			operators.Options{Workers: 1 + round%2},
+			individual.Operator{Key: operatortest.Key("A", "B"),
+				Sampling: &schemas.Sampling{Fraction: p}, Config: individual.Config{Missing: policy, Household: "H"}},
+		)
 		require.NoError(t, err)
 		risks := make([]float64, len(rows))
 		in := make([]bool, len(rows))

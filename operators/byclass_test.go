@@ -34,7 +34,13 @@ func TestByClassGathers(t *testing.T) {
 			whole[i], short[i] = int64(i)<<40, int32(-i)
 		}
 		has := func(c int) bool { return !null[c] }
-		b := &operators.ByClass{Columns: []operators.ClassColumn{{operators.Values(values, has), table, at}, {operators.Values(whole, nil), table, at}, {operators.Values(short, has), table, at}}}
+		b := &operators.ByClass{
+			Columns: []operators.ClassColumn{
+				{operators.Values(values, has), table, at},
+				{operators.Values(whole, nil), table, at},
+				{operators.Values(short, has), table, at},
+			},
+		}
 		rows := operators.Rows{Class: make([][]int64, 2)}
 		rows.Class[table] = class
 		out, keep, err := b.Apply(context.Background(), mem, rows)

@@ -37,7 +37,11 @@ func TestSudaOnTheGuidelineTable(t *testing.T) {
 				})
 				require.NoError(t, err)
 				require.Len(t, out, 11)
-				require.Equal(t, "Residence Gender Education Labor sample_frequency suda_score suda_is suda_dis_is suda_msu_count suda_msu_min_size suda_msus suda_share_Residence suda_share_Gender suda_share_Education suda_share_Labor", out[0])
+				require.Equal(
+					t,
+					"Residence Gender Education Labor sample_frequency suda_score suda_is suda_dis_is suda_msu_count suda_msu_min_size suda_msus suda_share_Residence suda_share_Gender suda_share_Education suda_share_Labor",
+					out[0],
+				)
 				var scores, frequencies []string
 				for _, row := range out[1:] {
 					f := strings.Fields(row)
@@ -75,9 +79,19 @@ func TestChainStages(t *testing.T) {
 		{Operators: []string{"rest"}, Tables: []string{"Gender x Labor"}},
 	}, chain.Stages())
 	require.False(t, chain.Filters())
-	out, report, err := operatortest.Table(t, mem, source, operators.Options{Workers: 2},
+	out, report, err := operatortest.Table(
+		t,
+		mem,
+		source,
+		operators.Options{Workers: 2},
 		suda.Operator{Key: operatortest.Key("Residence", "Gender", "Education", "Labor")},
-		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "suda_score", Max: &zero}}, KeepRows: true, Columns: []string{"Gender", "Labor", "suda_score"}}},
+		selection.Operator{
+			Config: selection.Config{
+				Rows:     []selection.Condition{{Column: "suda_score", Max: &zero}},
+				KeepRows: true,
+				Columns:  []string{"Gender", "Labor", "suda_score"},
+			},
+		},
 		suda.Operator{Key: operatortest.Key("Gender", "Labor"), Config: suda.Config{Prefix: "rest"}},
 	)
 	require.NoError(t, err)

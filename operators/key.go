@@ -122,8 +122,13 @@ func (key Key) Request(in *arrow.Schema) (contingency.Request, error) {
 		}
 		switch t := ValueType(f.Type); {
 		case arrow.IsFloating(t.ID()):
-			return r, advice.Errorf("%s: %q is of type %s: floating-point numbers are hardly ever equal, so they are no key variables: band them%s", operator, k.Name, t,
-				advice.Advice{Spec: " with recode (width or cuts)", Flags: ", such as --band COLUMN=5"})
+			return r, advice.Errorf(
+				"%s: %q is of type %s: floating-point numbers are hardly ever equal, so they are no key variables: band them%s",
+				operator,
+				k.Name,
+				t,
+				advice.Advice{Spec: " with recode (width or cuts)", Flags: ", such as --band COLUMN=5"},
+			)
 		case arrow.IsNested(t.ID()):
 			return r, fmt.Errorf("%s: %q is nested (%s): a key variable has one value a record", operator, k.Name, t)
 		case !HasEquality(t):

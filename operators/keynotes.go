@@ -16,7 +16,12 @@ func KeyNotes(env Env, t *contingency.Table, sampling *schemas.Sampling) {
 		case sampling != nil && sampling.Weight == v.Name:
 			env.Warn("the key variable %s is the sampling weight: nobody would recognise a person by it; leave it out of the key", v.Name)
 		case t.Records() >= fewRecords && n >= t.Records()-t.Records()/20:
-			env.Warn("the key variable %s looks like an identifier: %d categories in %d records, so that it alone makes nearly every record unique; leave it out of the key", v.Name, n, t.Records())
+			env.Warn(
+				"the key variable %s looks like an identifier: %d categories in %d records, so that it alone makes nearly every record unique; leave it out of the key",
+				v.Name,
+				n,
+				t.Records(),
+			)
 		}
 	}
 	if t.OnDisk() || t.Records() < fewRecords {
@@ -33,8 +38,14 @@ func KeyNotes(env Env, t *contingency.Table, sampling *schemas.Sampling) {
 			if follows(t, b, a) {
 				same = " (and the other way round)"
 			}
-			env.Warn("the key variable %s follows from %s: each category of %s goes with one of %s%s; both in a key count the same fact twice, which doubles minimal sample uniques; leave one of them out",
-				t.Variables[a].Name, t.Variables[b].Name, t.Variables[b].Name, t.Variables[a].Name, same)
+			env.Warn(
+				"the key variable %s follows from %s: each category of %s goes with one of %s%s; both in a key count the same fact twice, which doubles minimal sample uniques; leave one of them out",
+				t.Variables[a].Name,
+				t.Variables[b].Name,
+				t.Variables[b].Name,
+				t.Variables[a].Name,
+				same,
+			)
 		}
 	}
 }

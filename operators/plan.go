@@ -58,8 +58,12 @@ func (p *Plan) fits(columns []arrow.Array, keep *Bitmap, rows int) error {
 
 // AddColumns adds what an operator writes to its plan.
 func AddColumns(plan *Plan, in *arrow.Schema, columns []schemas.ColumnInfo, replace bool) {
-	types := map[schemas.ColumnType]arrow.DataType{schemas.Int64: arrow.PrimitiveTypes.Int64, schemas.Int32: arrow.PrimitiveTypes.Int32, schemas.Double: arrow.PrimitiveTypes.Float64,
-		schemas.StringSets: arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String))}
+	types := map[schemas.ColumnType]arrow.DataType{
+		schemas.Int64:      arrow.PrimitiveTypes.Int64,
+		schemas.Int32:      arrow.PrimitiveTypes.Int32,
+		schemas.Double:     arrow.PrimitiveTypes.Float64,
+		schemas.StringSets: arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String)),
+	}
 	for _, c := range columns {
 		added := Added{Field: arrow.Field{Name: c.Name, Type: types[c.Type], Nullable: true}}
 		if replace && in.HasField(c.Name) {

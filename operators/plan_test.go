@@ -84,7 +84,12 @@ func TestCustomOperators(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			defer mem.AssertSize(t, 0)
-			source := operatortest.Typed(t, mem, []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}, {Name: "F", Type: arrow.PrimitiveTypes.Float64}}, `[{"A":"a","F":1},{"A":"b","F":2},{"A":"a","F":3}]`)
+			source := operatortest.Typed(
+				t,
+				mem,
+				[]arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}, {Name: "F", Type: arrow.PrimitiveTypes.Float64}},
+				`[{"A":"a","F":1},{"A":"b","F":2},{"A":"a","F":3}]`,
+			)
 			defer source.Release()
 			_, _, err := operatortest.Table(t, mem, source, operators.Options{Allocator: mem}, c)
 			if want == "" {

@@ -48,21 +48,27 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 		}
 		at[i] = schema.FieldIndices(v)[0]
 	}
-	err = EachCell(ctx, source, at[:len(variables)], func(text string) bool { return text == tabular.TotalCode }, func(cell []tabular.Category, r arrow.Record, row int) error {
-		counts := r.Column(at[len(variables)])
-		n, ok := Integer(counts, row)
-		if !ok || n < 0 {
-			return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, tabular.Words(cell), show(counts, row))
-		}
-		switch {
-		case p.Add(cell, tabular.Exact(n)):
-			return nil
-		case len(others) > 0:
-			return fmt.Errorf("%s has %s twice, as it has columns besides the variables of the tables and the counts: %s; leave them out of the file",
-				name, tabular.Words(cell), strings.Join(others, ", "))
-		}
-		return fmt.Errorf("%s has %s twice", name, tabular.Words(cell))
-	})
+	err = EachCell(
+		ctx,
+		source,
+		at[:len(variables)],
+		func(text string) bool { return text == tabular.TotalCode },
+		func(cell []tabular.Category, r arrow.Record, row int) error {
+			counts := r.Column(at[len(variables)])
+			n, ok := Integer(counts, row)
+			if !ok || n < 0 {
+				return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, tabular.Words(cell), show(counts, row))
+			}
+			switch {
+			case p.Add(cell, tabular.Exact(n)):
+				return nil
+			case len(others) > 0:
+				return fmt.Errorf("%s has %s twice, as it has columns besides the variables of the tables and the counts: %s; leave them out of the file",
+					name, tabular.Words(cell), strings.Join(others, ", "))
+			}
+			return fmt.Errorf("%s has %s twice", name, tabular.Words(cell))
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,13 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 
 // EachCell reads a file of tables: take gets the categories that each row has in some columns, which are good until it returns, and the
 // row, for what was published of the cell. A null is a missing value; total tells the texts that stand for a total.
-func EachCell(ctx context.Context, source Source, columns []int, total func(text string) bool, take func(cell []tabular.Category, r arrow.Record, row int) error) error {
+func EachCell(
+	ctx context.Context,
+	source Source,
+	columns []int,
+	total func(text string) bool,
+	take func(cell []tabular.Category, r arrow.Record, row int) error,
+) error {
 	chain, err := NewChain(source.Schema())
 	if err != nil {
 		return err

@@ -136,17 +136,26 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 		r.rows += p.Rows()
 	}
 	r.report.Rows = r.rows
-	r.env = Env{Allocator: o.Allocator, Workers: o.Workers, Budget: budget.Budget{Bytes: o.Memory}, MemoryGiven: o.MemoryGiven, Seed: o.Seed, Logger: o.Logger, Progress: o.Progress, Warn: func(format string, args ...any) {
-		text := advice.Textf(format, args...)
-		message := text.String()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if slices.Contains(r.report.Warnings, message) {
-			return // another operator of the same key has said it
-		}
-		r.report.Warnings = append(r.report.Warnings, message)
-		advice.Log(o.Logger, slog.LevelWarn, text)
-	}}
+	r.env = Env{
+		Allocator:   o.Allocator,
+		Workers:     o.Workers,
+		Budget:      budget.Budget{Bytes: o.Memory},
+		MemoryGiven: o.MemoryGiven,
+		Seed:        o.Seed,
+		Logger:      o.Logger,
+		Progress:    o.Progress,
+		Warn: func(format string, args ...any) {
+			text := advice.Textf(format, args...)
+			message := text.String()
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if slices.Contains(r.report.Warnings, message) {
+				return // another operator of the same key has said it
+			}
+			r.report.Warnings = append(r.report.Warnings, message)
+			advice.Log(o.Logger, slog.LevelWarn, text)
+		},
+	}
 	return r, nil
 }
 
@@ -236,7 +245,16 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 	s.disk = r.onDisk(s)
 	step := int64(r.partsAtOnce(s))
 	for i := range workers {
-		w := &worker{run: r, scan: s, mem: r.o.Allocator, counters: map[string]*contingency.Counter{}, coders: map[string][]*coder{}, top: map[int][]RiskyRow{}, sink: sink, written: &written}
+		w := &worker{
+			run:      r,
+			scan:     s,
+			mem:      r.o.Allocator,
+			counters: map[string]*contingency.Counter{},
+			coders:   map[string][]*coder{},
+			top:      map[int][]RiskyRow{},
+			sink:     sink,
+			written:  &written,
+		}
 		workers[i] = w
 		after := func(rows int64) error {
 			r.o.Progress(name, done.Add(rows), r.rows)

@@ -36,14 +36,26 @@ func TestSameValueForAnyOrder(t *testing.T) {
 		n := rapid.IntRange(0, 40).Draw(rt, "rows")
 		rows := make([]string, n)
 		for i := range rows {
-			rows[i] = fmt.Sprintf("r%d %d %d %s", i, rapid.IntRange(8, 11).Draw(rt, "a"), rapid.IntRange(0, 2).Draw(rt, "b"), rapid.SampledFrom([]string{"x", "y", "_", "NA"}).Draw(rt, "c"))
+			rows[i] = fmt.Sprintf(
+				"r%d %d %d %s",
+				i,
+				rapid.IntRange(8, 11).Draw(rt, "a"),
+				rapid.IntRange(0, 2).Draw(rt, "b"),
+				rapid.SampledFrom([]string{"x", "y", "_", "NA"}).Draw(rt, "c"),
+			)
 		}
 		k := operatortest.Key("a", "b", "c")
 		k.MissingCodes = []string{"NA"}
 		k.Missing = rapid.SampledFrom([]string{"category", "wildcard", "ignore", "drop"}).Draw(rt, "missing")
 		suda := suda.Operator{Key: k, Config: suda.Config{Contributions: true, MSUs: true}, Sampling: &schemas.Sampling{Fraction: 0.1}}
 		run := func(rows []string, batch, workers int) []string {
-			out, _, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, batch, "id a b c", rows...), operators.Options{Workers: workers, Batch: rapid.IntRange(0, 4).Draw(rt, "batch")}, suda)
+			out, _, err := operatortest.Table(
+				t,
+				memory.DefaultAllocator,
+				operatortest.Lines(t, memory.DefaultAllocator, batch, "id a b c", rows...),
+				operators.Options{Workers: workers, Batch: rapid.IntRange(0, 4).Draw(rt, "batch")},
+				suda,
+			)
 			require.NoError(t, err)
 			slices.Sort(out[1:])
 			return out
@@ -57,7 +69,11 @@ func TestSameValueForAnyOrder(t *testing.T) {
 func TestTableAsSource(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	fields := []arrow.Field{{Name: "A", Type: arrow.PrimitiveTypes.Int16, Nullable: true}, {Name: "B", Type: arrow.FixedWidthTypes.Boolean}, {Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}
+	fields := []arrow.Field{
+		{Name: "A", Type: arrow.PrimitiveTypes.Int16, Nullable: true},
+		{Name: "B", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+	}
 	source := operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":1},{"A":1,"B":false,"n":5000000000},{"A":null,"B":true,"n":2},{"A":2,"B":true,"n":0}]`)
 	out, report, err := operatortest.Table(t, mem, source, operators.Options{Count: "n"}, suda.Operator{Key: operatortest.Key("A", "B")})
 	require.NoError(t, err)
@@ -68,9 +84,21 @@ func TestTableAsSource(t *testing.T) {
 		"2 true 0 _ _ _ _ _ _",
 	}, out[1:])
 	require.Equal(t, int64(5000000003), report.Operators[0].Summary.(*suda.Summary).Records)
-	_, _, err = operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":3},{"A":1,"B":true,"n":-1}]`), operators.Options{Count: "n"}, suda.Operator{Key: operatortest.Key("A")})
+	_, _, err = operatortest.Table(
+		t,
+		mem,
+		operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":3},{"A":1,"B":true,"n":-1}]`),
+		operators.Options{Count: "n"},
+		suda.Operator{Key: operatortest.Key("A")},
+	)
 	require.ErrorContains(t, err, `record batch 0: row 1: the count "n" is -1`)
-	_, _, err = operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":null}]`), operators.Options{Count: "n"}, suda.Operator{Key: operatortest.Key("A")})
+	_, _, err = operatortest.Table(
+		t,
+		mem,
+		operatortest.Typed(t, mem, fields, `[{"A":1,"B":true,"n":null}]`),
+		operators.Options{Count: "n"},
+		suda.Operator{Key: operatortest.Key("A")},
+	)
 	require.ErrorContains(t, err, `row 0: the count "n" is null`)
 }
 
@@ -80,7 +108,13 @@ func TestSampling(t *testing.T) {
 	fields := []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String}, {Name: "w", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
 	rows := `[{"A":"x","w":2.5},{"A":"y","w":2.5},{"A":"y","w":5}]`
 	dis := func(s *schemas.Sampling, rows string) (*float64, *operators.Report, error) {
-		_, report, err := operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, rows), operators.Options{}, suda.Operator{Key: operatortest.Key("A"), Sampling: s})
+		_, report, err := operatortest.Table(
+			t,
+			mem,
+			operatortest.Typed(t, mem, fields, rows),
+			operators.Options{},
+			suda.Operator{Key: operatortest.Key("A"), Sampling: s},
+		)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -130,8 +164,16 @@ func TestSampleOfSelection(t *testing.T) {
 		{&schemas.Sampling{PopulationSize: 30}, 0.1, 30},
 		{&schemas.Sampling{Weight: "w"}, 0.25, 12},
 	} {
-		_, report, err := operatortest.Table(t, mem, operatortest.Typed(t, mem, fields, rows), operators.Options{}, choose, suda.Operator{Key: dropping, Sampling: c.sampling},
-			mc3.Operator{Key: dropping, Sampling: c.sampling}, individual.Operator{Key: dropping, Sampling: c.sampling})
+		_, report, err := operatortest.Table(
+			t,
+			mem,
+			operatortest.Typed(t, mem, fields, rows),
+			operators.Options{},
+			choose,
+			suda.Operator{Key: dropping, Sampling: c.sampling},
+			mc3.Operator{Key: dropping, Sampling: c.sampling},
+			individual.Operator{Key: dropping, Sampling: c.sampling},
+		)
 		require.NoError(t, err)
 		for _, o := range report.Operators {
 			m := o.Summary.(schemas.Measured)
@@ -156,7 +198,14 @@ func TestLevels(t *testing.T) {
 	_, _, err = operatortest.Table(t, mem, source, operators.Options{}, suda.Operator{Key: k})
 	require.ErrorContains(t, err, `key variable "A" has the value "rent", which is not among its levels`)
 	rent := []string{"own"}
-	_, _, err = operatortest.Table(t, mem, source, operators.Options{AllowEmpty: true}, selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "A", Values: rent}}}}, suda.Operator{Key: k})
+	_, _, err = operatortest.Table(
+		t,
+		mem,
+		source,
+		operators.Options{AllowEmpty: true},
+		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "A", Values: rent}}}},
+		suda.Operator{Key: k},
+	)
 	require.NoError(t, err, "rent is in no row that was counted")
 }
 
@@ -202,7 +251,14 @@ func TestSelect(t *testing.T) {
 		{selection.Condition{Column: "d", Values: []string{"2023-12-31"}}, "9007199254740993"},
 		{selection.Condition{Column: "s", Min: p("10")}, "9007199254740993"},
 	} {
-		out, _, err := operatortest.Table(t, mem, source, operators.Options{AllowEmpty: true}, selection.Operator{Config: selection.Config{Rows: []selection.Condition{c.condition}}}, selection.Operator{Config: selection.Config{Columns: []string{"n"}}})
+		out, _, err := operatortest.Table(
+			t,
+			mem,
+			source,
+			operators.Options{AllowEmpty: true},
+			selection.Operator{Config: selection.Config{Rows: []selection.Condition{c.condition}}},
+			selection.Operator{Config: selection.Config{Columns: []string{"n"}}},
+		)
 		require.NoError(t, err)
 		require.Equal(t, c.want, strings.Join(out[1:], " "), c.condition)
 	}
@@ -212,7 +268,11 @@ func TestSelect(t *testing.T) {
 func TestValuesThatNoRowHas(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	fields := []arrow.Field{{Name: "sex", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "job", Type: arrow.BinaryTypes.String}}
+	fields := []arrow.Field{
+		{Name: "sex", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "x", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "job", Type: arrow.BinaryTypes.String},
+	}
 	source := operatortest.Typed(t, mem, fields, `[{"sex":1,"x":0.5,"job":"baker"},{"sex":2,"x":1,"job":"cook"},{"sex":2,"x":2,"job":"clerk"}]`)
 	choose := func(c selection.Condition) operators.Operator {
 		return selection.Operator{Config: selection.Config{Rows: []selection.Condition{c}}}
@@ -221,7 +281,13 @@ func TestValuesThatNoRowHas(t *testing.T) {
 		return frequency.Operator{Key: schemas.Key{Variables: []schemas.KeyVariable{{Name: "job", Levels: list}}}}
 	}
 	mapped := recode.Operator{Config: recode.Column{Name: "job", Map: map[string]string{"bakker": "food"}, Replace: true}}
-	impossible := sap.Operator{Config: sap.Config{Cells: []schemas.KeyVariable{{Name: "job"}, {Name: "sex"}}, Known: []int64{1}, Impossible: []map[string]string{{"job": "cook", "sex": "3"}}}}
+	impossible := sap.Operator{
+		Config: sap.Config{
+			Cells:      []schemas.KeyVariable{{Name: "job"}, {Name: "sex"}},
+			Known:      []int64{1},
+			Impossible: []map[string]string{{"job": "cook", "sex": "3"}},
+		},
+	}
 	for want, list := range map[string][]operators.Operator{
 		`select sex: no row has the value "male"; the nearest values are "1" and "2"; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)`: {choose(selection.Condition{Column: "sex", Values: []string{"1", "male"}})},
 		`select x: no row has the value "1.0"`:                               {choose(selection.Condition{Column: "x", Values: []string{"1.0"}})},
@@ -231,7 +297,12 @@ func TestValuesThatNoRowHas(t *testing.T) {
 		`the levels of job: no record that is counted has the value "clerc"`: {levels("baker", "clerc", "clerk", "cook")},
 		`the impossible combination [job=cook, sex=3] has "3", which is no category of sex; the nearest are "1" and "2"`: {impossible},
 	} {
-		_, _, err := operatortest.Table(t, mem, source, operators.Options{}, append(list, frequency.Operator{Key: operatortest.Key("sex"), Config: frequency.Config{Prefix: "last", Key: new(operatortest.Key("sex"))}})...)
+		_, _, err := operatortest.Table(
+			t,
+			mem,
+			source,
+			operators.Options{},
+			append(list, frequency.Operator{Key: operatortest.Key("sex"), Config: frequency.Config{Prefix: "last", Key: new(operatortest.Key("sex"))}})...)
 		require.ErrorContains(t, err, want)
 		var unfound *operators.UnfoundError
 		if !strings.Contains(want, "impossible") {
@@ -282,10 +353,23 @@ func TestBandsOfFloatingPoint(t *testing.T) {
 			want = append(want, "["+name(i)+","+name(i+1)+")")
 		}
 		source := operatortest.Typed(t, mem, []arrow.Field{{Name: "x", Type: typ}}, "["+strings.Join(rows, ",")+"]")
-		out, _, err := operatortest.Table(t, mem, source, operators.Options{}, recode.Operator{Config: recode.Column{Name: "b", From: "x", Width: 0.1}}, selection.Operator{Config: selection.Config{Columns: []string{"b"}}})
+		out, _, err := operatortest.Table(
+			t,
+			mem,
+			source,
+			operators.Options{},
+			recode.Operator{Config: recode.Column{Name: "b", From: "x", Width: 0.1}},
+			selection.Operator{Config: selection.Config{Columns: []string{"b"}}},
+		)
 		require.NoError(t, err)
 		require.Equal(t, want, out[1:], typ)
-		out, _, err = operatortest.Table(t, mem, source, operators.Options{}, selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "x", Min: new("0.3"), Max: new("0.7")}}}})
+		out, _, err = operatortest.Table(
+			t,
+			mem,
+			source,
+			operators.Options{},
+			selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "x", Min: new("0.3"), Max: new("0.7")}}}},
+		)
 		require.NoError(t, err)
 		require.Len(t, out, 6, "0.3 to 0.7 of %s", typ)
 	}
@@ -296,9 +380,29 @@ func TestBandsOfText(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	age := recode.Operator{Config: recode.Column{Name: "A", Width: 5, Replace: true}}
-	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 2, "A", "17", "85+", "85+", "NA", "_", "20"), operators.Options{}, age, frequency.Operator{Key: operatortest.Key("A")})
+	_, report, err := operatortest.Table(
+		t,
+		mem,
+		operatortest.Lines(t, mem, 2, "A", "17", "85+", "85+", "NA", "_", "20"),
+		operators.Options{},
+		age,
+		frequency.Operator{Key: operatortest.Key("A")},
+	)
 	require.NoError(t, err)
-	require.Equal(t, []string{`recode A: 3 rows have values of "A" that are no numbers (such as "85+", "NA"): they stay as they are, beside the bands; say what they mean by missing_codes, or by a map`}, report.Warnings)
-	_, _, err = operatortest.Table(t, mem, operatortest.Lines(t, mem, 2, "A", "young", "old"), operators.Options{}, age, frequency.Operator{Key: operatortest.Key("A")})
+	require.Equal(
+		t,
+		[]string{
+			`recode A: 3 rows have values of "A" that are no numbers (such as "85+", "NA"): they stay as they are, beside the bands; say what they mean by missing_codes, or by a map`,
+		},
+		report.Warnings,
+	)
+	_, _, err = operatortest.Table(
+		t,
+		mem,
+		operatortest.Lines(t, mem, 2, "A", "young", "old"),
+		operators.Options{},
+		age,
+		frequency.Operator{Key: operatortest.Key("A")},
+	)
 	require.ErrorContains(t, err, `recode A: no row has a number in the column of text "A" (its values are such as "old", "young")`)
 }

@@ -61,12 +61,25 @@ func SampleOf(s *schemas.Sampling, t *contingency.Table, drop []bool) (SampleSiz
 			return z, err
 		}
 		if total < n {
-			return z, schemas.Contradiction("weight", s.Weight, "the weights %q add up to %g, less than the %d records: sampling weights say how many people a record stands for", s.Weight, total, z.Records)
+			return z, schemas.Contradiction(
+				"weight",
+				s.Weight,
+				"the weights %q add up to %g, less than the %d records: sampling weights say how many people a record stands for",
+				s.Weight,
+				total,
+				z.Records,
+			)
 		}
 		z.Fraction, z.Population = n/total, total
 	case s.PopulationSize != 0:
 		if s.PopulationSize < z.Records {
-			return z, schemas.Contradiction("population_size", "", "the population size %d is less than the %d records of the sample", s.PopulationSize, z.Records)
+			return z, schemas.Contradiction(
+				"population_size",
+				"",
+				"the population size %d is less than the %d records of the sample",
+				s.PopulationSize,
+				z.Records,
+			)
 		}
 		z.Fraction, z.Population = n/float64(s.PopulationSize), float64(s.PopulationSize)
 	case !(s.Fraction > 0 && s.Fraction <= 1):

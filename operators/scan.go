@@ -341,7 +341,17 @@ func (w *worker) declared(d *domain, c contingency.Column, times []int64) error 
 			continue
 		}
 		if text, other := others[c.Codes[c.Index[r]]]; other {
-			return w.rowError(r, schemas.Contradiction("levels", d.key.Name, "key variable %q has the value %q, which is not among its levels (%s)", d.key.Name, text, strings.Join(d.key.Levels, ", ")))
+			return w.rowError(
+				r,
+				schemas.Contradiction(
+					"levels",
+					d.key.Name,
+					"key variable %q has the value %q, which is not among its levels (%s)",
+					d.key.Name,
+					text,
+					strings.Join(d.key.Levels, ", "),
+				),
+			)
 		}
 	}
 	return nil

@@ -114,7 +114,10 @@ func (s *Sought) Unfound() error {
 }
 
 // allowedEmpty is the way out of an UnfoundError.
-var allowedEmpty = advice.Advice{Spec: "; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)", Flags: "; if that is meant, allow it with --allow-empty"}
+var allowedEmpty = advice.Advice{
+	Spec:  "; if that is meant, allow it (allow_empty: true in a spec, --allow-empty)",
+	Flags: "; if that is meant, allow it with --allow-empty",
+}
 
 // An UnfoundError says that an operator names values that no row has, or chooses no row.
 type UnfoundError struct {

@@ -116,7 +116,14 @@ func (r *run) onlyObserved(t *contingency.Table, keys []contingency.Key, finals 
 		code, kept := make([]uint32, len(old.Categories)+1), []string{}
 		for c, category := range old.Categories {
 			if c >= declared[v] && keys[v].Levels != nil && used[c] {
-				return nil, schemas.Contradiction("levels", old.Name, "key variable %q has the value %q, which is not among its levels %q", old.Name, category, keys[v].Levels)
+				return nil, schemas.Contradiction(
+					"levels",
+					old.Name,
+					"key variable %q has the value %q, which is not among its levels %q",
+					old.Name,
+					category,
+					keys[v].Levels,
+				)
 			}
 			if code[c] = absent; c < declared[v] || used[c] {
 				code[c] = uint32(len(kept))

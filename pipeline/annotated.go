@@ -39,7 +39,12 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 		return nil, fmt.Errorf("%s: the summary in its metadata cannot be read: %w", path, err)
 	}
 	if document.Spec["key"] == nil {
-		return nil, session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or it is one of several outputs", path))
+		return nil, session.Wrong(
+			fmt.Errorf(
+				"name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or it is one of several outputs",
+				path,
+			),
+		)
 	}
 	if document.Spec["source"], err = json.Marshal(map[string]string{"path": path}); err != nil {
 		return nil, err
@@ -63,7 +68,13 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 func withoutMade(path string, spec *schemas.Spec) error {
 	replaced := map[string]bool{}
 	gone := func(column string) error {
-		return session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): when %s was annotated %s was looked at as it was before it was recoded, and the file has it recoded", path, column))
+		return session.Wrong(
+			fmt.Errorf(
+				"name the key variables (--key AGE,SEX,...): when %s was annotated %s was looked at as it was before it was recoded, and the file has it recoded",
+				path,
+				column,
+			),
+		)
 	}
 	for i := len(spec.Operators) - 1; i >= 0; i-- {
 		switch c := spec.Operators[i].Config.(type) {

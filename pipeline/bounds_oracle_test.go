@@ -396,7 +396,11 @@ func checkBounds(t *testing.T, dir string, round int) {
 			t.Fatalf("round %d: method %q: %s\n%+v\n%s", round, method, fmt.Sprintf(format, arguments...), c.scheme, strings.Join(c.texts, "\n"))
 		}
 		out := filepath.Join(dir, "bounds."+oneOf(r, "csv", "parquet"))
-		o, err := bounds.Run(context.Background(), bounds.Spec{Tables: paths, Scheme: c.scheme, Method: method, Out: out}, session.Options{Workers: 1 + r.IntN(2)})
+		o, err := bounds.Run(
+			context.Background(),
+			bounds.Spec{Tables: paths, Scheme: c.scheme, Method: method, Out: out},
+			session.Options{Workers: 1 + r.IntN(2)},
+		)
 		greatest, all := c.decomposable()
 		switch {
 		case method == "frechet" && !greatest && err == nil:
@@ -423,7 +427,10 @@ func (c *boundsCase) compare(fail func(string, ...any), path, method string, exa
 	for _, name := range c.names {
 		at = append(at, slices.Index(names, name))
 	}
-	if err != nil || exactly != o.Sharp || slices.Contains(at, -1) || !slices.Equal(names[k:], []string{"lower", "upper", "exact"}) || len(rows) != len(c.cells) || o.Cells != len(rows) || o.Margins != margins {
+	if err != nil || exactly != o.Sharp || slices.Contains(at, -1) || !slices.Equal(names[k:], []string{"lower", "upper", "exact"}) ||
+		len(rows) != len(c.cells) ||
+		o.Cells != len(rows) ||
+		o.Margins != margins {
 		fail("columns %q, %d rows, %+v, %v", names, len(rows), o, err)
 	}
 	known, zeros, left := 0, 0, slices.Clone(c.cells)
@@ -438,8 +445,19 @@ func (c *boundsCase) compare(fail func(string, ...any), path, method string, exa
 		}
 		lower, _ := strconv.Atoi(*row[k])
 		upper, _ := strconv.Atoi(*row[k+1])
-		if lower > c.least[i] || upper < c.most[i] || lower < c.lo[i] && method != "frechet" || upper > c.hi[i] || exactly && (lower != c.least[i] || upper != c.most[i]) || *row[k+2] != strconv.FormatBool(lower == upper) {
-			fail("cell %q is from %d to %d, the tightest bounds are %d and %d, the trivial ones %d and %d", cell, lower, upper, c.least[i], c.most[i], c.lo[i], c.hi[i])
+		if lower > c.least[i] || upper < c.most[i] || lower < c.lo[i] && method != "frechet" || upper > c.hi[i] ||
+			exactly && (lower != c.least[i] || upper != c.most[i]) ||
+			*row[k+2] != strconv.FormatBool(lower == upper) {
+			fail(
+				"cell %q is from %d to %d, the tightest bounds are %d and %d, the trivial ones %d and %d",
+				cell,
+				lower,
+				upper,
+				c.least[i],
+				c.most[i],
+				c.lo[i],
+				c.hi[i],
+			)
 		}
 		if left[i] = nil; lower == upper { // each once
 			if known++; lower == 0 {

@@ -87,7 +87,11 @@ func TestBoundsCountsAndListsTables(t *testing.T) {
 // A margin of merged categories beside one of all: the merged count bounds its members.
 func TestBoundsOfMergedCategories(t *testing.T) {
 	inFolder(t, map[string]string{"ab.csv": "A,B,count\nyoung,x,3\nyoung,y,1\nold,x,2\nold,y,0\n", "a.csv": "A,count\n1,4\n2,0\n3,2\n"})
-	s := bounds.Spec{Tables: []string{"ab.csv", "a.csv"}, Out: "b.csv", Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}, {Variable: "A", Name: "old", Members: []string{"3"}}}}
+	s := bounds.Spec{
+		Tables: []string{"ab.csv", "a.csv"},
+		Out:    "b.csv",
+		Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}, {Variable: "A", Name: "old", Members: []string{"3"}}},
+	}
 	_, err := bounds.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, "A,B,lower,upper,exact\n1,x,3,3,true\n1,y,1,1,true\n2,x,0,0,true\n2,y,0,0,true\n3,x,2,2,true\n3,y,0,0,true\n", read(t, "b.csv"))
@@ -105,8 +109,14 @@ func TestBoundsOfMergedCategories(t *testing.T) {
 
 // Tables perturbed in different ways, each by its own scheme, for bounds and for linkage.
 func TestTablesWithSchemesOfTheirOwn(t *testing.T) {
-	inFolder(t, map[string]string{"r3.csv": "A,published\n1,3\n2,6\n", "r5.csv": "A,published\n1,5\n2,5\n", "s.csv": "A,B\n1,x\n2,x\n", "u.csv": "A,C\n1,x\n2,x\n"})
-	own := []released.PerturbedTable{{Path: "r3.csv", Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}}, {Path: "r5.csv", Scheme: schemas.Perturbation{Scheme: "conventional", Base: 5}}}
+	inFolder(
+		t,
+		map[string]string{"r3.csv": "A,published\n1,3\n2,6\n", "r5.csv": "A,published\n1,5\n2,5\n", "s.csv": "A,B\n1,x\n2,x\n", "u.csv": "A,C\n1,x\n2,x\n"},
+	)
+	own := []released.PerturbedTable{
+		{Path: "r3.csv", Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}},
+		{Path: "r5.csv", Scheme: schemas.Perturbation{Scheme: "conventional", Base: 5}},
+	}
 	_, err := bounds.Run(t.Context(), bounds.Spec{Perturbed: own, Out: "b.csv"}, session.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, "A,lower,upper,exact\n1,3,4,false\n2,5,7,false\n", read(t, "b.csv"))
@@ -132,7 +142,11 @@ func TestBoundsOfDeclaredLevels(t *testing.T) {
 		got = append(got, strings.Join(row[:len(row)-1], ","))
 	}
 	assert.Equal(t, "a,x,0,3 a,y,0,3 b,x,0,2 b,y,0,2 c,x,0,0 c,y,0,0", strings.Join(got, " "))
-	_, err = bounds.Run(t.Context(), bounds.Spec{Exact: []string{"t.csv"}, Out: "b.csv", Levels: []schemas.KeyVariable{{Name: "A", Levels: []string{"a"}}}}, session.Options{})
+	_, err = bounds.Run(
+		t.Context(),
+		bounds.Spec{Exact: []string{"t.csv"}, Out: "b.csv", Levels: []schemas.KeyVariable{{Name: "A", Levels: []string{"a"}}}},
+		session.Options{},
+	)
 	assert.ErrorContains(t, err, `a table has A = "b", which is not among its levels (a)`)
 }
 
@@ -166,7 +180,11 @@ func TestThesisSuppressions(t *testing.T) {
 				}
 			}
 			inFolder(t, map[string]string{"t.csv": text})
-			o, err := bounds.Run(t.Context(), bounds.Spec{Exact: []string{"t.csv"}, Suppressed: []string{"*"}, Out: "b.csv", Count: c.count > 0}, session.Options{})
+			o, err := bounds.Run(
+				t.Context(),
+				bounds.Spec{Exact: []string{"t.csv"}, Suppressed: []string{"*"}, Out: "b.csv", Count: c.count > 0},
+				session.Options{},
+			)
 			require.NoError(t, err)
 			for _, row := range table(t, "b.csv")[1:] {
 				if row[0] == "2" && row[1] == "2" {

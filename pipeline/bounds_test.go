@@ -34,12 +34,20 @@ C,F,0
 
 func TestBoundsWorkedExample(t *testing.T) {
 	inFolder(t, map[string]string{"t.csv": rounded3x3})
-	o, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"t.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, session.Options{})
+	o, err := bounds.Run(
+		t.Context(),
+		bounds.Spec{Tables: []string{"t.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"},
+		session.Options{},
+	)
 	require.NoError(t, err)
 	require.Equal(t, 4, o.Margins)
 	require.True(t, o.Sharp)
 	require.Equal(t, 3, o.Zeros)
-	require.Equal(t, "row,column,lower,upper,exact\nA,D,0,1,false\nA,E,2,3,false\nA,F,0,0,true\nB,D,3,4,false\nB,E,0,1,false\nB,F,0,0,true\nC,D,3,4,false\nC,E,2,3,false\nC,F,0,0,true\n", read(t, "b.csv"))
+	require.Equal(
+		t,
+		"row,column,lower,upper,exact\nA,D,0,1,false\nA,E,2,3,false\nA,F,0,0,true\nB,D,3,4,false\nB,E,0,1,false\nB,F,0,0,true\nC,D,3,4,false\nC,E,2,3,false\nC,F,0,0,true\n",
+		read(t, "b.csv"),
+	)
 }
 
 // Two margins in files of their own, exact; the tables may leave variables out.
@@ -48,7 +56,12 @@ func TestBoundsOfSeveralFiles(t *testing.T) {
 	for _, method := range []string{"", "shuttle", "sharp", "frechet"} {
 		_, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"a.csv", "b.csv"}, Method: method, Out: "out.csv"}, session.Options{})
 		require.NoError(t, err, method)
-		require.Equal(t, "A,B,lower,upper,exact\n1,x,0,3,false\n1,y,1,4,false\n2,x,0,3,false\n2,y,2,5,false\n10,x,0,0,true\n10,y,0,0,true\n", read(t, "out.csv"), method)
+		require.Equal(
+			t,
+			"A,B,lower,upper,exact\n1,x,0,3,false\n1,y,1,4,false\n2,x,0,3,false\n2,y,2,5,false\n10,x,0,0,true\n10,y,0,0,true\n",
+			read(t, "out.csv"),
+			method,
+		)
 	}
 }
 
@@ -86,7 +99,11 @@ func TestBoundsRefuses(t *testing.T) {
 // Rounded margins and one that was not.
 func TestBoundsOfMixedSchemes(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "A,value\n1,3\n2,6\n", "n.csv": "count\n10\n", "v.csv": "A,value\n1,4\n2,6\n"})
-	o, err := bounds.Run(t.Context(), bounds.Spec{Tables: []string{"a.csv"}, Exact: []string{"n.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"}, session.Options{})
+	o, err := bounds.Run(
+		t.Context(),
+		bounds.Spec{Tables: []string{"a.csv"}, Exact: []string{"n.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Out: "b.csv"},
+		session.Options{},
+	)
 	require.NoError(t, err)
 	require.Empty(t, o.Warnings)
 	require.Equal(t, "A,lower,upper,exact\n1,3,4,false\n2,6,7,false\n", read(t, "b.csv"))

@@ -79,8 +79,12 @@ func TestEvaluateAgainstAssess(t *testing.T) {
 		}
 		require.Len(t, keys, 80)
 		require.NoError(t, os.WriteFile("s.csv", []byte(text), 0o600))
-		o, err := Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{"s.csv"}}, Key: s.Spec.Key, Sampling: &schemas.Sampling{PopulationSize: 400},
-			Operators: s.Spec.Operators, Sink: schemas.Sink{Path: "r.csv"}}, session.Options{})
+		o, err := Run(
+			t.Context(),
+			&schemas.Spec{Source: schemas.Source{Path: []string{"s.csv"}}, Key: s.Spec.Key, Sampling: &schemas.Sampling{PopulationSize: 400},
+				Operators: s.Spec.Operators, Sink: schemas.Sink{Path: "r.csv"}},
+			session.Options{},
+		)
 		require.NoError(t, err)
 		m := o.Summary.Operators["mc3"].(*mc3.Summary)
 		for _, x := range sample.Estimates {

@@ -37,7 +37,10 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 			for _, output := range []string{"some.parquet", "some.arrow", "some.csv"} {
 				spec := assess("all.parquet", output)
 				spec.Key = keyOf("sex", "job")
-				spec.Operators = []schemas.Operator{{Config: &suda.Config{Replace: true, Contributions: true, MSUs: true}}, {Config: &selection.Config{Rows: c.rows, Columns: c.columns}}}
+				spec.Operators = []schemas.Operator{
+					{Config: &suda.Config{Replace: true, Contributions: true, MSUs: true}},
+					{Config: &selection.Config{Rows: c.rows, Columns: c.columns}},
+				}
 				_, err := Run(t.Context(), spec, session.Options{})
 				require.NoError(t, err)
 				raw, err := os.ReadFile(output)
@@ -55,7 +58,13 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 // A dictionary would hold the values of rows that were taken out.
 func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 	t.Chdir(t.TempDir())
-	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "job", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}}}, nil)
+	schema := arrow.NewSchema(
+		[]arrow.Field{
+			{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+			{Name: "job", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+		},
+		nil,
+	)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	for i, job := range []string{"baker", "baker", "astronaut", "cook"} {
@@ -74,7 +83,9 @@ func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 	for _, output := range []string{"out.arrow", "out.parquet", "out.csv"} {
 		spec := assess("in.arrow", output)
 		spec.Key = keyOf("job")
-		spec.Operators = append([]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "id", Values: []string{"0", "1", "3"}}}}}}, spec.Operators...)
+		spec.Operators = append(
+			[]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "id", Values: []string{"0", "1", "3"}}}}}},
+			spec.Operators...)
 		o, err := Run(t.Context(), spec, session.Options{})
 		require.NoError(t, err)
 		require.EqualValues(t, 3, o.Written)
@@ -88,8 +99,12 @@ func TestDictionariesOfWhatWasTakenOut(t *testing.T) {
 // Outputs of several inputs may be released apart: none tells of the others.
 func TestFootersOfSeveralOutputs(t *testing.T) {
 	inFolder(t, map[string]string{"east.csv": "reg,d\nEAST,flu\nEAST,RAREDISEASE\n", "west.csv": "reg,d\nWEST,flu\nWEST,flu\n"})
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"east.csv", "west.csv"}}, Key: keyOf("reg", "d"), Operators: []schemas.Operator{{Config: &suda.Config{}}},
-		Sink: schemas.Sink{Path: "out", Format: "parquet"}}
+	spec := &schemas.Spec{
+		Source:    schemas.Source{Path: []string{"east.csv", "west.csv"}},
+		Key:       keyOf("reg", "d"),
+		Operators: []schemas.Operator{{Config: &suda.Config{}}},
+		Sink:      schemas.Sink{Path: "out", Format: "parquet"},
+	}
 	_, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	text := footerOf(t, "out/west.parquet")

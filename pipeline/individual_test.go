@@ -45,7 +45,17 @@ func TestIndividualTestdata(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	inFolder(t, map[string]string{"d.csv": string(text)})
-	s := individualOf(t, "d.csv", "sampling_weight", individual.Config{Estimator: "approximate", Household: "ori_hid"}, "urbrur", "roof", "walls", "water", "sex")
+	s := individualOf(
+		t,
+		"d.csv",
+		"sampling_weight",
+		individual.Config{Estimator: "approximate", Household: "ori_hid"},
+		"urbrur",
+		"roof",
+		"walls",
+		"water",
+		"sex",
+	)
 	assert.InDelta(t, 1.5272044885, s.Reidentified, 1e-9)
 	assert.InDelta(t, 7.1770285713, s.Household.Reidentified, 1e-9)
 	exact := individualOf(t, "d.csv", "sampling_weight", individual.Config{Household: "ori_hid"}, "urbrur", "roof", "walls", "water", "sex")

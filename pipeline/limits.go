@@ -22,8 +22,18 @@ func (b Breach) String() string {
 	case b.Records == 0:
 		return fmt.Sprintf("limit breached: %s%s is a figure of no records, which no limit holds for", b.Limit, of)
 	case b.Value <= b.Allowed:
-		return fmt.Sprintf("limit breached: %s%s is %s, but of %d records only: %d more have missing values and were dropped; measure them too (missing: category), or limit what is modelled (%s: {max: %s, of: modelled}, --limit %s=%s:modelled)",
-			b.Limit, of, plainNumber(b.Value), b.Records, b.Dropped, b.Limit, allowed, b.Limit, allowed)
+		return fmt.Sprintf(
+			"limit breached: %s%s is %s, but of %d records only: %d more have missing values and were dropped; measure them too (missing: category), or limit what is modelled (%s: {max: %s, of: modelled}, --limit %s=%s:modelled)",
+			b.Limit,
+			of,
+			plainNumber(b.Value),
+			b.Records,
+			b.Dropped,
+			b.Limit,
+			allowed,
+			b.Limit,
+			allowed,
+		)
 	default:
 		return fmt.Sprintf("limit breached: %s%s is %s, at most %s is allowed", b.Limit, of, plainNumber(b.Value), allowed)
 	}

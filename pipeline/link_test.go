@@ -58,8 +58,12 @@ func TestLinkCase(t *testing.T) {
 	dir, err := filepath.Abs("../engine/linkage/testdata/linkage-02-rounded-superset")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
-	o, err := link.Run(t.Context(), link.Spec{A: []string{filepath.Join(dir, "sample1.csv")}, B: []string{filepath.Join(dir, "sample2.csv")}, PopulationSize: 30,
-		Tables: []string{filepath.Join(dir, "table1.csv")}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}, Out: "links.csv"}, session.Options{})
+	o, err := link.Run(
+		t.Context(),
+		link.Spec{A: []string{filepath.Join(dir, "sample1.csv")}, B: []string{filepath.Join(dir, "sample2.csv")}, PopulationSize: 30,
+			Tables: []string{filepath.Join(dir, "table1.csv")}, Scheme: schemas.Perturbation{Scheme: "random", Base: 3}, Out: "links.csv"},
+		session.Options{},
+	)
 	require.NoError(t, err)
 	assert.InEpsilon(t, 547135517769./3481894633955, o.Classes[0].Correct, 1e-9)
 	assert.Equal(t, []string{"5", "17"}, table(t, "links.csv")[1][8:10])
@@ -166,7 +170,17 @@ func TestLinkRefuses(t *testing.T) {
 		"missing file": {func(s *link.Spec) { s.A = []string{"nope.csv"} }, "nope.csv does not exist", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "c.csv": "Z\n1\n", "t.csv": worksT, "p.csv": "Var2\n2\n2\n2\n2\n2\n2\n2\n", "e.csv": "Var2,published\n1,2\n2,16\n"})
+			inFolder(
+				t,
+				map[string]string{
+					"a.csv": worksA,
+					"b.csv": worksB,
+					"c.csv": "Z\n1\n",
+					"t.csv": worksT,
+					"p.csv": "Var2\n2\n2\n2\n2\n2\n2\n2\n",
+					"e.csv": "Var2,published\n1,2\n2,16\n",
+				},
+			)
 			s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Tables: []string{"t.csv"}, Out: "links.csv"}
 			c.change(&s)
 			_, err := link.Run(t.Context(), s, session.Options{})
@@ -194,7 +208,16 @@ func TestLinkGuards(t *testing.T) {
 		"class of B only": {func(s *link.Spec) { s.PopulationSize, s.Population = 0, []string{"p.csv"} }, "sample B has 1 records and the population 0 people of Var2 = 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inFolder(t, map[string]string{"a.csv": worksA, "b.csv": worksB, "r.csv": "as it was", "s.csv": "Var2,count\n1,3\n2,1\nTotal,4\n", "p.csv": "Var2\n" + strings.Repeat("1\n", 12)})
+			inFolder(
+				t,
+				map[string]string{
+					"a.csv": worksA,
+					"b.csv": worksB,
+					"r.csv": "as it was",
+					"s.csv": "Var2,count\n1,3\n2,1\nTotal,4\n",
+					"p.csv": "Var2\n" + strings.Repeat("1\n", 12),
+				},
+			)
 			s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 18, Out: "links.csv"}
 			c.change(&s)
 			_, err := link.Run(t.Context(), s, session.Options{Reads: []session.Reading{{What: "the file of recodes", Path: "r.csv"}}})

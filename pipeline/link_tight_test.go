@@ -160,7 +160,9 @@ func TestTightOnASurvey(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	_, err = Run(t.Context(), &schemas.Spec{Source: schemas.Source{Path: []string{path}}, Key: keyOf("ethnicity"), Sink: schemas.Sink{Path: "p.csv"},
-		Operators: []schemas.Operator{{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "ethnicity"}}, Perturb: &schemas.Perturbation{Scheme: "none"}, Path: "e.csv"}}}}, session.Options{})
+		Operators: []schemas.Operator{
+			{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "ethnicity"}}, Perturb: &schemas.Perturbation{Scheme: "none"}, Path: "e.csv"}},
+		}}, session.Options{})
 	require.NoError(t, err)
 	people := strings.Split(strings.TrimSpace(read(t, "p.csv")), "\n")
 	r := rand.New(rand.NewPCG(32, 2))
@@ -174,7 +176,11 @@ func TestTightOnASurvey(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 		}
 		for _, key := range []*schemas.Key{keyOf("ethnicity", "parttime"), keyOf("ethnicity", "smsa", "parttime")} {
-			o, err := link.Run(t.Context(), link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Exact: []string{"e.csv"}, Key: key, Bounds: "tight"}, session.Options{})
+			o, err := link.Run(
+				t.Context(),
+				link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, Population: []string{"p.csv"}, Exact: []string{"e.csv"}, Key: key, Bounds: "tight"},
+				session.Options{},
+			)
 			require.NoError(t, err, "round %d", round)
 			ranges += len(o.Classes)
 		}

@@ -126,7 +126,9 @@ func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
 	spec := assess("people.csv", "out.csv")
 	spec.Key = keyOf("area", "health")
 	spec.Key.Variables[1].Levels = []string{"good", "bad"}
-	spec.Operators = []schemas.Operator{{Config: &sap.Config{By: []schemas.KeyVariable{{Name: "area"}}, Cells: []schemas.KeyVariable{{Name: "health"}}, Known: []int64{0}}}}
+	spec.Operators = []schemas.Operator{
+		{Config: &sap.Config{By: []schemas.KeyVariable{{Name: "area"}}, Cells: []schemas.KeyVariable{{Name: "health"}}, Known: []int64{0}}},
+	}
 	spec.AllowEmpty = true
 	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
@@ -163,7 +165,12 @@ func TestExplainLikeAssess(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, e.MSUs, f.MSUs)
 	require.Equal(t, e.Risks, f.Risks)
-	source, err := session.Open(t.Context(), schemas.Source{}, &session.Inputs{Paths: []string{"all.parquet"}, Kind: session.ParquetKind}, session.Options{}.WithDefaults())
+	source, err := session.Open(
+		t.Context(),
+		schemas.Source{},
+		&session.Inputs{Paths: []string{"all.parquet"}, Kind: session.ParquetKind},
+		session.Options{}.WithDefaults(),
+	)
 	require.NoError(t, err)
 	defer source.Close()
 	want := map[string]float64{}
@@ -175,7 +182,11 @@ func TestExplainLikeAssess(t *testing.T) {
 		require.InDelta(t, want[r.Column], *r.Value, 1e-15, r.Column)
 	}
 
-	recoded := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: keyOf("AGE10"), Operators: []schemas.Operator{{Config: &recode.Config{{Name: "AGE10", From: "age", Width: 10}}}}}
+	recoded := &schemas.Spec{
+		Source:    schemas.Source{Path: []string{"a.csv"}},
+		Key:       keyOf("AGE10"),
+		Operators: []schemas.Operator{{Config: &recode.Config{{Name: "AGE10", From: "age", Width: 10}}}},
+	}
 	g, err := explain.Run(t.Context(), recoded, explain.Which{Row: 1}, suda.Config{}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, "70-79", *g.Values[0])

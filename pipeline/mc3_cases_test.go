@@ -101,9 +101,15 @@ func (c *riskCase) spec(t *testing.T, estimator string) *schemas.Spec {
 	if graph == "" {
 		graph = mc3.GraphIndependence
 	}
-	return &schemas.Spec{Source: schemas.Source{Path: []string{"data.csv"}, Types: types}, Sampling: &schemas.Sampling{PopulationSize: c.PopulationSize}, Key: key,
-		Operators: []schemas.Operator{{Config: &mc3.Config{Search: "fixed", Graph: graph, Estimator: estimator, PriorPrecision: []float64{precision}, SetMatch: estimator == "poisson"}}},
-		Sink:      schemas.Sink{Path: "out.csv"}}
+	return &schemas.Spec{
+		Source:   schemas.Source{Path: []string{"data.csv"}, Types: types},
+		Sampling: &schemas.Sampling{PopulationSize: c.PopulationSize},
+		Key:      key,
+		Operators: []schemas.Operator{
+			{Config: &mc3.Config{Search: "fixed", Graph: graph, Estimator: estimator, PriorPrecision: []float64{precision}, SetMatch: estimator == "poisson"}},
+		},
+		Sink: schemas.Sink{Path: "out.csv"},
+	}
 }
 
 // output has the last columns of each row of out.csv by its key.

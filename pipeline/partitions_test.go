@@ -55,7 +55,11 @@ func TestPartitionColumns(t *testing.T) {
 			s.Operators[0].Config.(*frequency.Config).Replace = true
 			_, err = Run(t.Context(), s, session.Options{})
 			require.NoError(t, err)
-			require.Equal(t, "sex,age,year,place,sample_frequency\nm,1,2020,a/b,2\nf,2,2020,a/b,2\nm,1,2020,c,1\nm,1,2021,,2\nm,3,2021,,2\n", read(t, kind+".csv"))
+			require.Equal(
+				t,
+				"sex,age,year,place,sample_frequency\nm,1,2020,a/b,2\nf,2,2020,a/b,2\nm,1,2020,c,1\nm,1,2021,,2\nm,3,2021,,2\n",
+				read(t, kind+".csv"),
+			)
 		}
 	})
 	t.Run("a folder", func(t *testing.T) {
@@ -68,7 +72,11 @@ func TestPartitionColumns(t *testing.T) {
 	t.Run("selected", func(t *testing.T) {
 		hive(t)
 		s := partitionSpec("hive", "out.csv", "sex")
-		s.Operators = append([]schemas.Operator{{Config: &selection.Config{Rows: []selection.Condition{{Column: "place", Values: []string{"a/b"}}}, Columns: []string{"place", "sex"}}}}, s.Operators...)
+		s.Operators = append(
+			[]schemas.Operator{
+				{Config: &selection.Config{Rows: []selection.Condition{{Column: "place", Values: []string{"a/b"}}}, Columns: []string{"place", "sex"}}},
+			},
+			s.Operators...)
 		_, err := Run(t.Context(), s, session.Options{})
 		require.NoError(t, err)
 		require.Equal(t, "sex,place,sample_frequency\nm,a/b,1\nf,a/b,1\n", read(t, "out.csv"))
@@ -96,7 +104,9 @@ func TestPartitionColumns(t *testing.T) {
 	t.Run("a new column of that name in folders", func(t *testing.T) {
 		hive(t)
 		s := partitionSpec("hive", "out/", "year")
-		s.Operators = append([]schemas.Operator{{Config: &recode.Config{{Name: "year", Replace: true, Map: map[string]string{"2020": "a", "2021": "b"}}}}}, s.Operators...)
+		s.Operators = append(
+			[]schemas.Operator{{Config: &recode.Config{{Name: "year", Replace: true, Map: map[string]string{"2020": "a", "2021": "b"}}}}},
+			s.Operators...)
 		_, err := Run(t.Context(), s, session.Options{})
 		require.ErrorContains(t, err, "cannot have a new column")
 	})

@@ -109,7 +109,13 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options) (*Out
 }
 
 // writeBeside writes all files of a run but its outputs, complete on the disk but for their names.
-func (j *running) writeBeside(ctx context.Context, r *operators.Report, document *schemas.Summary, summary session.SummaryFile, made session.SideFiles) ([]files.Output, error) {
+func (j *running) writeBeside(
+	ctx context.Context,
+	r *operators.Report,
+	document *schemas.Summary,
+	summary session.SummaryFile,
+	made session.SideFiles,
+) ([]files.Output, error) {
 	side, err := made.Write(ctx, r, j.Options)
 	if err != nil {
 		return nil, err

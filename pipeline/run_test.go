@@ -290,8 +290,17 @@ func TestInterruptedAnywhere(t *testing.T) {
 func TestLimits(t *testing.T) {
 	inFolder(t, map[string]string{"people.csv": people})
 	spec := assess("people.csv", "risk.csv")
-	spec.Limits = map[string]schemas.Limit{schemas.LimitSampleUniques: {Max: 2}, schemas.LimitClasses: {Max: 4}, schemas.LimitDoubles: {Max: 0.5}, schemas.LimitSampleUniqueShare: {Max: 0.6},
-		suda.LimitSpecialUniques: {Max: 0}, suda.LimitMSUs: {Max: 1}, suda.LimitDIS: {Max: 0.01}, suda.LimitMaxScore: {Max: 0}, suda.LimitFileScore: {Max: 0}}
+	spec.Limits = map[string]schemas.Limit{
+		schemas.LimitSampleUniques:     {Max: 2},
+		schemas.LimitClasses:           {Max: 4},
+		schemas.LimitDoubles:           {Max: 0.5},
+		schemas.LimitSampleUniqueShare: {Max: 0.6},
+		suda.LimitSpecialUniques:       {Max: 0},
+		suda.LimitMSUs:                 {Max: 1},
+		suda.LimitDIS:                  {Max: 0.01},
+		suda.LimitMaxScore:             {Max: 0},
+		suda.LimitFileScore:            {Max: 0},
+	}
 	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	assert.FileExists(t, "risk.csv", "outputs are written")
@@ -301,7 +310,12 @@ func TestLimits(t *testing.T) {
 		texts = append(texts, b.String())
 	}
 	slices.Sort(names)
-	assert.Equal(t, []string{"dis", "doubles", "file_score", "max_score", "msus", "sample_uniques", "special_uniques"}, names, "4 classes and a share of 0.6 are allowed")
+	assert.Equal(
+		t,
+		[]string{"dis", "doubles", "file_score", "max_score", "msus", "sample_uniques", "special_uniques"},
+		names,
+		"4 classes and a share of 0.6 are allowed",
+	)
 	assert.Contains(t, texts, "limit breached: sample_uniques is 3, at most 2 is allowed")
 	assert.Contains(t, texts, "limit breached: dis of suda is 0.142857, at most 0.01 is allowed")
 }

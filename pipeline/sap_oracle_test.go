@@ -119,7 +119,8 @@ func (c *sapCase) drawRelease(r *rand.Rand, margins bool) {
 			}
 		}
 	}
-	if s.Release.BaseTable = oneOf(r, "", "", "", "same", "exact", "none"); s.Release.BaseTable == "none" && s.Release.Margins == nil && s.Release.Total != "same" {
+	if s.Release.BaseTable = oneOf(r, "", "", "", "same", "exact", "none"); s.Release.BaseTable == "none" && s.Release.Margins == nil &&
+		s.Release.Total != "same" {
 		s.Release.Total = "exact"
 	}
 	for range r.IntN(4) * r.IntN(2) { // combinations that nobody has
@@ -430,7 +431,11 @@ func (c *sapComparison) records(path string) {
 func (c *sapComparison) summary() {
 	s, small, needs := c.said, int64(0), map[string]int64{}
 	want := *s // with what is compared elsewhere
-	want.Known, want.Threshold, want.Tables, want.Cells, want.Records, want.EmptyTables = c.asked.Known, c.threshold, int64(len(c.laws)), int64(len(c.cells)), 0, 0
+	want.Known, want.Threshold, want.Tables, want.Cells, want.Records, want.EmptyTables = c.asked.Known, c.threshold, int64(
+		len(c.laws),
+	), int64(
+		len(c.cells),
+	), 0, 0
 	for _, law := range c.laws {
 		want.Records += int64(law.people)
 		if law.people == 0 {

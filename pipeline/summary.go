@@ -49,7 +49,16 @@ func (j *running) footer(s *schemas.Summary, r *operators.Report) (map[string]st
 		return map[string]string{schemas.MetadataKey: ""}, nil // not the input's own either
 	case schemas.FooterFull:
 	default:
-		released, err := s.Released(schemas.View{Rows: r.Written, Several: len(j.Outputs.Paths) > 1, Whole: r.Written == r.Rows, Shown: j.Chain.Shown(), Sampling: j.Spec.Sampling, Spec: j.Spec})
+		released, err := s.Released(
+			schemas.View{
+				Rows:     r.Written,
+				Several:  len(j.Outputs.Paths) > 1,
+				Whole:    r.Written == r.Rows,
+				Shown:    j.Chain.Shown(),
+				Sampling: j.Spec.Sampling,
+				Spec:     j.Spec,
+			},
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +76,22 @@ func (j *running) warnings() []string {
 		list = append(list, w.Warnings()...)
 	}
 	if from := looser(j.Spec); len(from) > 0 {
-		list = append(list, fmt.Sprintf("the figures are of %s as recoded, and the output has it as it is in the input, which is riskier than they say: replace it to release what was assessed (recode with replace: true)", strings.Join(from, ", ")))
+		list = append(
+			list,
+			fmt.Sprintf(
+				"the figures are of %s as recoded, and the output has it as it is in the input, which is riskier than they say: replace it to release what was assessed (recode with replace: true)",
+				strings.Join(from, ", "),
+			),
+		)
 	}
 	if s := j.Spec.Sampling; s != nil && s.Weight != "" {
-		list = append(list, fmt.Sprintf("the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn", s.Weight))
+		list = append(
+			list,
+			fmt.Sprintf(
+				"the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn",
+				s.Weight,
+			),
+		)
 		if s.ZeroWeight == schemas.ZeroDrop {
 			list = append(list, "records whose weight is 0 or missing are left out: they are in no table, and their columns are null")
 		}

@@ -240,7 +240,10 @@ func drawScheme(r *rand.Rand) schemas.Perturbation {
 			p.Matrix[0] = []schemas.Outcome{{Count: 0, Probability: 0.75}, {Count: 1, Probability: 0.25}}
 		}
 		for i := range int64(r.IntN(3)) {
-			p.Matrix = append(p.Matrix, []schemas.Outcome{{Count: i + oneOf[int64](r, 0, 1), Probability: 0.25}, {Count: i + 2, Probability: 0.5}, {Count: i + 3, Probability: 0.25}})
+			p.Matrix = append(
+				p.Matrix,
+				[]schemas.Outcome{{Count: i + oneOf[int64](r, 0, 1), Probability: 0.25}, {Count: i + 2, Probability: 0.5}, {Count: i + 3, Probability: 0.25}},
+			)
 		}
 	}
 	if p.Base%2 == 0 && (p.Scheme == "conventional" || p.Scheme == "small") {
@@ -318,7 +321,11 @@ func checkTabulate(t *testing.T, dir string, round int) {
 		scheme.Secret = in("secret")
 		writeFile(t, scheme.Secret, officeSecret(round))
 	}
-	spec := &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("in.csv")}, Types: c.types()}, Operators: []schemas.Operator{{Config: &asked}}}
+	spec := &schemas.Spec{
+		AllowEmpty: true,
+		Source:     schemas.Source{Path: []string{in("in.csv")}, Types: c.types()},
+		Operators:  []schemas.Operator{{Config: &asked}},
+	}
 	fail := failing(t, round, spec, in("in.csv"))
 	spec.Sink.Path = in("whole.parquet")
 	summary := runTables(r, spec, fail)["tabulate"].(*tabulate.Summary)
@@ -385,7 +392,11 @@ func checkTabulate(t *testing.T, dir string, round int) {
 		part = append(part, names[v])
 	}
 	some.Cells, some.Path, some.Empty, some.Margins = c.keyVariables(fewer...), in("part.csv"), true, true
-	runTables(r, &schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("whole.parquet")}}, Operators: []schemas.Operator{{Config: &some}}}, fail)
+	runTables(
+		r,
+		&schemas.Spec{AllowEmpty: true, Source: schemas.Source{Path: []string{in("whole.parquet")}}, Operators: []schemas.Operator{{Config: &some}}},
+		fail,
+	)
 	numbers, _ := readTable(t, some.Path, part, column)
 	for key, n := range c.count(fewer, true) {
 		cell := slices.Repeat([]string{allOf}, len(names))

@@ -18,12 +18,21 @@ const weighedPeople = "age,sex,w\n1,m,0\n1,m,4\n2,f,4\n2,f,\n3,m,4\n"
 // A weight of 0 or null is an error that names the way out; with zero: drop such records are in no table and get nulls.
 func TestWeightsOfZero(t *testing.T) {
 	spec := func(zero string) *schemas.Spec {
-		return &schemas.Spec{Source: schemas.Source{Path: []string{"p.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Weight: "w", ZeroWeight: zero},
-			Sink: schemas.Sink{Path: "out.csv"}, Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}}
+		return &schemas.Spec{
+			Source:    schemas.Source{Path: []string{"p.csv"}},
+			Key:       keyOf("age", "sex"),
+			Sampling:  &schemas.Sampling{Weight: "w", ZeroWeight: zero},
+			Sink:      schemas.Sink{Path: "out.csv"},
+			Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}},
+		}
 	}
 	inFolder(t, map[string]string{"p.csv": weighedPeople})
 	_, err := Run(t.Context(), spec(""), session.Options{})
-	require.ErrorContains(t, err, `the weight "w" is 0: a weight must be a finite number above 0; leave such records out by a range (select), or say weight: {column: w, zero: drop}`)
+	require.ErrorContains(
+		t,
+		err,
+		`the weight "w" is 0: a weight must be a finite number above 0; leave such records out by a range (select), or say weight: {column: w, zero: drop}`,
+	)
 	o, err := Run(t.Context(), spec(schemas.ZeroDrop), session.Options{})
 	require.NoError(t, err)
 	rows := table(t, "out.csv")
@@ -47,8 +56,13 @@ func TestWeightsOfZero(t *testing.T) {
 // Models of the population take one fraction: weights that differ are refused, and by the operator that has one a combination they are not.
 func TestWeightsThatDiffer(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": "age,sex,w\n1,m,2\n1,m,2\n2,f,9\n3,m,4\n", "even.csv": "age,sex,w\n1,m,4\n1,m,4.01\n2,f,4\n3,m,4\n"})
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"p.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Weight: "w"}, Sink: schemas.Sink{Path: "out.csv"},
-		Operators: []schemas.Operator{{Config: &mc3.Config{}}}}
+	spec := &schemas.Spec{
+		Source:    schemas.Source{Path: []string{"p.csv"}},
+		Key:       keyOf("age", "sex"),
+		Sampling:  &schemas.Sampling{Weight: "w"},
+		Sink:      schemas.Sink{Path: "out.csv"},
+		Operators: []schemas.Operator{{Config: &mc3.Config{}}},
+	}
 	_, err := Run(t.Context(), spec, session.Options{})
 	require.ErrorContains(t, err, `the weights "w" differ, from 2 to 9 people a record by key combination`)
 	assert.NoFileExists(t, "out.csv")

@@ -89,7 +89,8 @@ func definitions() Ordered {
 		}
 		properties = append(properties, Member{k.Name, form})
 	}
-	operator := AnyOf(append(alone, Ordered{{"type", "object"}, {"additionalProperties", false}, {"minProperties", 1}, {"maxProperties", 1}, {"properties", properties}})...)
+	operator := AnyOf(
+		append(alone, Ordered{{"type", "object"}, {"additionalProperties", false}, {"minProperties", 1}, {"maxProperties", 1}, {"properties", properties}})...)
 	limits := Ordered{}
 	for _, f := range Figures() {
 		limits = append(limits, Member{f.Name, append(Ordered{{"description", f.Doc}}, Ref("limit")...)})
@@ -102,8 +103,18 @@ func definitions() Ordered {
 		{"key_variable", new(KeyVariable).Fields().Schema()},
 		{"limit", Ordered{{"description", "The largest value allowed; with of: modelled, of the records alone that missing values do not drop."},
 			{"oneOf", []any{RawSchema(`"type": "number", "minimum": 0`), new(Limit).fields("").Schema()}}}},
-		{"limits", Ordered{{"description", "A gate: when a figure is above its limit, is of no records, or of a part of them, the outputs are written and the exit status is 3."},
-			{"type", "object"}, {"additionalProperties", false}, {"properties", limits}}},
+		{
+			"limits",
+			Ordered{
+				{
+					"description",
+					"A gate: when a figure is above its limit, is of no records, or of a part of them, the outputs are written and the exit status is 3.",
+				},
+				{"type", "object"},
+				{"additionalProperties", false},
+				{"properties", limits},
+			},
+		},
 		{"operator", operator},
 	}
 }

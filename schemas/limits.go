@@ -125,7 +125,13 @@ func (s *Spec) noFigure(name string) error {
 	if len(list) > 1 {
 		add = "one of them"
 	}
-	return advice.Errorf("the limit %s is compared with a figure of %s; add %s to %s", name, oneOfWords(list), add, advice.Advice{Spec: "operators", Flags: "--measures"})
+	return advice.Errorf(
+		"the limit %s is compared with a figure of %s; add %s to %s",
+		name,
+		oneOfWords(list),
+		add,
+		advice.Advice{Spec: "operators", Flags: "--measures"},
+	)
 }
 
 // oneOfWords lists words: a, b or c.

@@ -47,8 +47,13 @@ func (p *Perturbation) Fields() Table {
 		{Name: "scheme", To: &p.Scheme, Words: Schemes, Schema: `"default": "none"`,
 			Doc:  "none: as it is. conventional: to the nearest multiple of base. random: to a multiple above or below, by chance. barnard: up or down by one, by chance. small: counts from 1 to last become value, others are rounded. matrix: by a table of probabilities.",
 			Flag: &Flag{Name: "scheme", Usage: "how counts are perturbed: none, conventional, random, barnard, small or matrix (default: none)"}},
-		{Name: "base", To: &p.Base, Range: AtLeast(1).Saying("rounding needs a base from 2, such as 3 or 5"), Doc: "Base of rounding (small: 1 leaves larger counts as they are).",
-			Flag: &Flag{Name: "base", Usage: "base of rounding (conventional, random, small)"}},
+		{
+			Name:  "base",
+			To:    &p.Base,
+			Range: AtLeast(1).Saying("rounding needs a base from 2, such as 3 or 5"),
+			Doc:   "Base of rounding (small: 1 leaves larger counts as they are).",
+			Flag:  &Flag{Name: "base", Usage: "base of rounding (conventional, random, small)"},
+		},
 		{Name: "tie", To: &p.Tie, Words: Ties, Doc: "What the middle of two multiples of an even base becomes.",
 			Flag: &Flag{Name: "tie", Usage: "what the middle of two multiples of an even base becomes: up, down or even"}},
 		{Name: "probability", To: &p.Probability, Range: Within(0, 1).Saying("it must be from 0 to 1"),
@@ -58,8 +63,16 @@ func (p *Perturbation) Fields() Table {
 			Flag: &Flag{Name: "last", Usage: "small: counts from 1 to `N` become --value", Set: small(&p.Last, 1)}},
 		{Name: "value", To: smallForm{wholeForm[int64]{&p.Value, false}}, Doc: "What small counts become.", Schema: `"minimum": 0`,
 			Flag: &Flag{Name: "value", Usage: "small: what small counts become", Set: small(&p.Value, 0)}},
-		{Name: "matrix", To: matrixForm{&p.Matrix}, Doc: "One mapping a true count, from 0: published count to probability; the last one holds for larger counts by its differences.",
-			Flag: &Flag{Name: "matrix", Usage: "matrix: what the counts 0, 1, 2, ... become, `COUNT:PROBABILITY,...` each, separated by semicolons, such as '0:1; 0:0.5,2:0.5'; the last is that of all larger counts", Set: p.sayMatrix}},
+		{
+			Name: "matrix",
+			To:   matrixForm{&p.Matrix},
+			Doc:  "One mapping a true count, from 0: published count to probability; the last one holds for larger counts by its differences.",
+			Flag: &Flag{
+				Name:  "matrix",
+				Usage: "matrix: what the counts 0, 1, 2, ... become, `COUNT:PROBABILITY,...` each, separated by semicolons, such as '0:1; 0:0.5,2:0.5'; the last is that of all larger counts",
+				Set:   p.sayMatrix,
+			},
+		},
 		{Name: "secret", To: &p.Secret, Doc: "File with the secret by which cells are perturbed, the same wherever it is used.", Schema: `"minLength": 1`,
 			Flag: &Flag{Name: "secret", Usage: "`FILE` with the secret by which cells are perturbed, the same wherever it is used"}},
 	}}
@@ -97,7 +110,9 @@ func (m matrixForm) Write(*Field) (any, bool) {
 }
 
 func (m matrixForm) Schema(*Field) Ordered {
-	return RawSchema(`"type": "array", "minItems": 1, "items": {"type": "object", "propertyNames": {"pattern": "^[0-9]+$"}, "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}`)
+	return RawSchema(
+		`"type": "array", "minItems": 1, "items": {"type": "object", "propertyNames": {"pattern": "^[0-9]+$"}, "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}`,
+	)
 }
 
 func (m matrixForm) Check(*Checker, string, *Field) {}
@@ -156,7 +171,13 @@ func (c *Checker) Perturbation(path string, p *Perturbation) {
 				c.Add(fmt.Sprintf("%s.matrix[%d]", path, i), "%d is published as %d; counts are from 0 to %d", i, o.Count, int64(MaxCount))
 			}
 			if !(o.Probability >= 0 && o.Probability <= 1) {
-				c.Add(fmt.Sprintf("%s.matrix[%d]", path, i), "the probability that %d is published as %d is %v; it must be from 0 to 1", i, o.Count, o.Probability)
+				c.Add(
+					fmt.Sprintf("%s.matrix[%d]", path, i),
+					"the probability that %d is published as %d is %v; it must be from 0 to 1",
+					i,
+					o.Count,
+					o.Probability,
+				)
 			}
 			sum += o.Probability
 		}

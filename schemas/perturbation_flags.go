@@ -51,7 +51,12 @@ func SchemeBehind(what, text string) (string, *Perturbation, error) {
 		}
 	}
 	if at <= 0 {
-		return "", nil, fmt.Errorf("is %q; it is %s=SCHEME, or %s=SCHEME:base=3, where the scheme is none, conventional, random, barnard or small", text, what, what)
+		return "", nil, fmt.Errorf(
+			"is %q; it is %s=SCHEME, or %s=SCHEME:base=3, where the scheme is none, conventional, random, barnard or small",
+			text,
+			what,
+			what,
+		)
 	}
 	parts := strings.Split(text[at+1:], ":")
 	p := &Perturbation{Scheme: parts[0]}

@@ -25,7 +25,15 @@ func (c *Checker) CategoryOrDrop(path, name, own string, key *Key) {
 	}
 	for _, k := range key.Variables {
 		if policy := policyOf(key, k); !slices.Contains(takes, policy) && slices.Contains(MissingPolicies, policy) {
-			c.Add(path, "the missing-value policy of %s is %s, which %s does not know; give %s a policy of its own, %s", k.Name, policy, name, name, categoryOrDrop)
+			c.Add(
+				path,
+				"the missing-value policy of %s is %s, which %s does not know; give %s a policy of its own, %s",
+				k.Name,
+				policy,
+				name,
+				name,
+				categoryOrDrop,
+			)
 			return
 		}
 	}

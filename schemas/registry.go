@@ -223,7 +223,12 @@ func Planned(operator string) string {
 		return ""
 	}
 	names := kindNames()
-	return fmt.Sprintf("the operator %s is not part of this version; it runs %s and %s", operator, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+	return fmt.Sprintf(
+		"the operator %s is not part of this version; it runs %s and %s",
+		operator,
+		strings.Join(names[:len(names)-1], ", "),
+		names[len(names)-1],
+	)
 }
 
 // operatorsForm is the list of operators.

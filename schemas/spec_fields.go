@@ -31,8 +31,22 @@ func (s *Source) Fields() Table {
 	return Table{What: "source", Doc: "What is read: files by path, or a contingency table with its column of counts.",
 		Rules: `"oneOf": [{"required": ["path"], "not": {"anyOf": [{"required": ["table"]}, {"required": ["count"]}]}}, {"required": ["table", "count"]}]`,
 		Fields: []Field{
-			{Name: "path", To: &s.Path, What: "source.path", Single: true, Repeat: true, File: true, Doc: "File, pattern or folder, or a list of them; - for an Arrow IPC stream on standard input."},
-			{Name: "table", To: &s.Table, What: "source.table", Doc: "File with a contingency table: one row for each combination of key variables.", Schema: `"minLength": 1`},
+			{
+				Name:   "path",
+				To:     &s.Path,
+				What:   "source.path",
+				Single: true,
+				Repeat: true,
+				File:   true,
+				Doc:    "File, pattern or folder, or a list of them; - for an Arrow IPC stream on standard input.",
+			},
+			{
+				Name:   "table",
+				To:     &s.Table,
+				What:   "source.table",
+				Doc:    "File with a contingency table: one row for each combination of key variables.",
+				Schema: `"minLength": 1`,
+			},
 			{Name: "count", To: &s.Count, What: "source.count", Doc: "Column of the table that says how many records a row stands for.", Schema: anyScalar},
 			{Name: "format", To: &s.Format, What: "source.format", Words: Formats, Doc: "Kind of file; without it the ending of the name tells."},
 			{Name: "types", To: typesForm{mapForm{&s.Types}}, What: "source.types", Doc: "Types of CSV columns, by name; the others are inferred."},
@@ -59,7 +73,14 @@ func (s *Sink) Fields() Table {
 	return Table{What: "sink", Doc: "Where the annotated rows go; without it nothing but the summary is made.", Fields: []Field{
 		{Name: "path", To: &s.Path, What: "sink.path", File: true, Doc: "File, or folder for several inputs; - for an Arrow IPC stream on standard output."},
 		{Name: "format", To: &s.Format, What: "sink.format", Words: Formats, Doc: "Kind of file; without it the ending of the name tells."},
-		{Name: "compression", To: &s.Compression, What: "sink.compression", Words: Compressions, Doc: "Of the columns added to Parquet.", Schema: `"default": "zstd"`},
+		{
+			Name:   "compression",
+			To:     &s.Compression,
+			What:   "sink.compression",
+			Words:  Compressions,
+			Doc:    "Of the columns added to Parquet.",
+			Schema: `"default": "zstd"`,
+		},
 		{Name: "footer", To: &s.Footer, What: "sink.footer", Words: Footers, Schema: `"default": "release"`,
 			Doc: "What of the summary goes into the metadata of Parquet outputs. release: what is true of their rows and columns alone. full: all of it, for files that stay inside. none: nothing."},
 	}}
@@ -67,7 +88,10 @@ func (s *Sink) Fields() Table {
 
 // Fields is the field table of the sampling.
 func (s *Sampling) Fields() Table {
-	return Table{What: "sampling", Doc: "How the records were drawn from their population. Without it there is no DIS.", Rules: `"minProperties": 1, "maxProperties": 1`,
+	return Table{
+		What:  "sampling",
+		Doc:   "How the records were drawn from their population. Without it there is no DIS.",
+		Rules: `"minProperties": 1, "maxProperties": 1`,
 		Fields: []Field{
 			{Name: "fraction", To: &s.Fraction, What: "the sampling fraction", Range: (&Range{Most: 1, Above: true}).Saying("it must be above 0 and at most 1"),
 				Doc: "Records of the sample / size of the population."},
@@ -75,7 +99,8 @@ func (s *Sampling) Fields() Table {
 				Doc: "Size of the population of the records asked about (those chosen and not dropped); at least their number."},
 			{Name: "weight", To: weightForm{s}, What: "sampling.weight",
 				Doc: "Column of sampling weights: the fraction is the number of records / the sum of weights. With zero: drop, records whose weight is 0 or null are left out and get nulls."},
-		}}
+		},
+	}
 }
 
 // weightForm is a column, or a mapping where more is said of it.

@@ -33,7 +33,13 @@ func (s *Spec) frequencies() []string {
 	writer := FrequencyWriter(policies)
 	for i, p := range policies {
 		if p != policies[writer] {
-			return []string{fmt.Sprintf("sample_frequency is counted as %s counts it; %s has another missing-value policy: give it a key of its own to have its frequencies too", names[writer], names[i])}
+			return []string{
+				fmt.Sprintf(
+					"sample_frequency is counted as %s counts it; %s has another missing-value policy: give it a key of its own to have its frequencies too",
+					names[writer],
+					names[i],
+				),
+			}
 		}
 	}
 	return nil

@@ -133,8 +133,16 @@ func near(t require.TestingT, want *big.Rat, got float64, what string, args ...a
 
 // drawTable makes a small table: exact or perturbed cells, with or without a total that may be tight.
 func drawTable(t *rapid.T) *Table {
-	kernels := []perturb.Kernel{perturb.None(), made(perturb.Conventional(3, "")), made(perturb.Conventional(5, "")), made(perturb.Random(3)), made(perturb.Random(5)),
-		made(perturb.Barnard(0.5)), made(perturb.SmallCounts(2, 1, 3, "")), made(perturb.Conventional(2, perturb.TieUp))}
+	kernels := []perturb.Kernel{
+		perturb.None(),
+		made(perturb.Conventional(3, "")),
+		made(perturb.Conventional(5, "")),
+		made(perturb.Random(3)),
+		made(perturb.Random(5)),
+		made(perturb.Barnard(0.5)),
+		made(perturb.SmallCounts(2, 1, 3, "")),
+		made(perturb.Conventional(2, perturb.TieUp)),
+	}
 	mixed := rapid.Bool().Draw(t, "mixed schemes")
 	k := rapid.SampledFrom(kernels).Draw(t, "scheme")
 	counts := rapid.SliceOfN(rapid.Int64Range(0, 4), 1, 5).Draw(t, "counts")

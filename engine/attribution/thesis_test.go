@@ -54,7 +54,18 @@ func TestTableOneOfTheThesis(t *testing.T) {
 	at4 := chiSquare([]float64{25, 869, 275, 28, 3}, []float64{zero, small, second, third, more})
 	at24 := chiSquare([]float64{19, 861, 235, 85}, []float64{never, always, nearly, between})
 	t.Logf("chi-square at n = 4: %.2f (4 degrees of freedom), at n = 24: %.2f (3)", at4, at24)
-	t.Logf("of 1,200 at n = 4: %.1f %.1f %.1f %.1f %.1f; at n = 24: %.1f %.1f %.1f %.1f", zero/50, small/50, second/50, third/50, more/50, never/50, always/50, nearly/50, between/50)
+	t.Logf(
+		"of 1,200 at n = 4: %.1f %.1f %.1f %.1f %.1f; at n = 24: %.1f %.1f %.1f %.1f",
+		zero/50,
+		small/50,
+		second/50,
+		third/50,
+		more/50,
+		never/50,
+		always/50,
+		nearly/50,
+		between/50,
+	)
 	require.Less(t, at4, 13.28, "99 % of chi-square with 4 degrees of freedom")
 	require.Less(t, at24, 11.34, "99 % of chi-square with 3 degrees of freedom")
 }

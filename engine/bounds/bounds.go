@@ -152,6 +152,12 @@ func (e *InfeasibleError) Error() string { return e.text }
 func (r *Release) infeasible(margin, cell int, low, high int64) *InfeasibleError {
 	m := &r.Margins[margin]
 	e := &InfeasibleError{Margin: margin, Variables: m.Variables, Cell: coordinates(cell, r.shape(m))}
-	e.text = fmt.Sprintf("no table has these margins: margin %s, %s: by the others it would be at least %d and at most %d", r.title(margin), r.named(e), low, high)
+	e.text = fmt.Sprintf(
+		"no table has these margins: margin %s, %s: by the others it would be at least %d and at most %d",
+		r.title(margin),
+		r.named(e),
+		low,
+		high,
+	)
 	return e
 }

@@ -26,7 +26,15 @@ type programming struct {
 const rowsAtMost = 3000
 
 func newProgram(sys *system, s *state, settled bool, steps int64) *programming {
-	p := &programming{sys: sys, state: s, model: &program.Model{}, settled: settled, steps: steps, least: make([]int64, sys.size), most: make([]int64, sys.size)}
+	p := &programming{
+		sys:     sys,
+		state:   s,
+		model:   &program.Model{},
+		settled: settled,
+		steps:   steps,
+		least:   make([]int64, sys.size),
+		most:    make([]int64, sys.size),
+	}
 	for c := range sys.size {
 		p.least[c], p.most[c] = infinite, -1
 		p.model.AddColumn("", float64(s.low[c]), limit(s.high[c]), 0, true)

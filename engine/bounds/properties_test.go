@@ -193,9 +193,11 @@ func TestFrechetIsSharp(t *testing.T) {
 			table[c] = rapid.Int64Range(0, 6).Draw(t, "count")
 		}
 		r := &Release{Levels: levels}
-		sets := rapid.SampledFrom([][][]int{{{0}, {1}, {2}}, {{0, 1}, {1, 2}}, {{0, 1}, {0, 2}, {1}}, {{0, 1}, {2}}, {{2}}, {{}}, {{2, 0, 1}}}).Draw(t, "cliques")
+		sets := rapid.SampledFrom([][][]int{{{0}, {1}, {2}}, {{0, 1}, {1, 2}}, {{0, 1}, {0, 2}, {1}}, {{0, 1}, {2}}, {{2}}, {{}}, {{2, 0, 1}}}).
+			Draw(t, "cliques")
 		if len(levels) == 4 {
-			sets = rapid.SampledFrom([][][]int{{{0, 1}, {1, 2}, {2, 3}}, {{0, 1, 2}, {1, 2, 3}}, {{0, 1}, {0, 2}, {0, 3}}, {{1, 0, 2}, {3}, {}}, {{0}, {1}, {2, 3}}}).Draw(t, "larger cliques")
+			sets = rapid.SampledFrom([][][]int{{{0, 1}, {1, 2}, {2, 3}}, {{0, 1, 2}, {1, 2, 3}}, {{0, 1}, {0, 2}, {0, 3}}, {{1, 0, 2}, {3}, {}}, {{0}, {1}, {2, 3}}}).
+				Draw(t, "larger cliques")
 		}
 		for _, s := range sets {
 			r.Margins = append(r.Margins, drawMargin(t, r, table, s, false, 0))

@@ -14,7 +14,11 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, b.Memory("the search", 1<<30))
 	require.NoError(t, Budget{}.Memory("the search", 1<<60), "no limit")
 	err := b.Memory("the search of 7 key combinations", 3<<30, "limit max_size", "take coarser variables")
-	require.EqualError(t, err, "the search of 7 key combinations needs about 3 GiB of memory, the limit is 1 GiB: allow more, limit max_size, or take coarser variables")
+	require.EqualError(
+		t,
+		err,
+		"the search of 7 key combinations needs about 3 GiB of memory, the limit is 1 GiB: allow more, limit max_size, or take coarser variables",
+	)
 	var short *MemoryError
 	require.True(t, errors.As(err, &short))
 	require.EqualValues(t, 3<<30, short.Needs)

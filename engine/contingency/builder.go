@@ -34,7 +34,16 @@ func (b *builder) within(ctx context.Context, classes, records, memory int64, s 
 	if s == nil {
 		return fmt.Errorf("contingency: a table that may not fit in %d bytes needs a store", memory)
 	}
-	b.merger = &merger{ctx: ctx, variables: b.t.Variables, layout: b.t.layout, sums: len(b.t.sums), workers: b.t.workers, memory: memory, store: s, records: records}
+	b.merger = &merger{
+		ctx:       ctx,
+		variables: b.t.Variables,
+		layout:    b.t.layout,
+		sums:      len(b.t.sums),
+		workers:   b.t.workers,
+		memory:    memory,
+		store:     s,
+		records:   records,
+	}
 	var err error
 	b.writer, err = newClassWriter(b.merger)
 	return err

@@ -59,15 +59,37 @@ func combined(tables []*Table) (*CodeBook, error) {
 	book := &CodeBook{}
 	for i, t := range tables {
 		if len(t.Variables) != len(first.Variables) || len(t.sums) != len(first.sums) {
-			return nil, fmt.Errorf("contingency: table %d has %d variables and %d sums, table 1 has %d and %d", i+1, len(t.Variables), len(t.sums), len(first.Variables), len(first.sums))
+			return nil, fmt.Errorf(
+				"contingency: table %d has %d variables and %d sums, table 1 has %d and %d",
+				i+1,
+				len(t.Variables),
+				len(t.sums),
+				len(first.Variables),
+				len(first.sums),
+			)
 		}
 		for v, variable := range t.Variables {
 			if of := first.Variables[v]; variable.Name != of.Name || variable.Order != of.Order {
-				return nil, fmt.Errorf("contingency: variable %d of table %d is %q, ordered %s, in table 1 it is %q, ordered %s", v+1, i+1, variable.Name, variable.Order, of.Name, of.Order)
+				return nil, fmt.Errorf(
+					"contingency: variable %d of table %d is %q, ordered %s, in table 1 it is %q, ordered %s",
+					v+1,
+					i+1,
+					variable.Name,
+					variable.Order,
+					of.Name,
+					of.Order,
+				)
 			}
 			for c := 1; c < len(variable.Categories); c++ {
 				if a, b := variable.Categories[c-1], variable.Categories[c]; variable.Order.Compare(a, b) >= 0 {
-					return nil, fmt.Errorf("contingency: table %d has the categories %q and %q of %q in this order, which is not %s", i+1, a, b, variable.Name, variable.Order)
+					return nil, fmt.Errorf(
+						"contingency: table %d has the categories %q and %q of %q in this order, which is not %s",
+						i+1,
+						a,
+						b,
+						variable.Name,
+						variable.Order,
+					)
 				}
 			}
 			if at := book.Add(variable.Name, variable.Categories...); at != v {
@@ -103,7 +125,13 @@ func newCursor(t *Table, l *layout, book *CodeBook) (*cursor, error) {
 		}
 	}
 	stride := 1 + 2*len(t.sums)
-	c := &cursor{table: t, at: -1, translator: newTranslator(&t.layout, l, t.shiftRecoded(book.Variables(), l, codes)), old: make([]uint64, t.layout.words+stride), entry: make([]uint64, l.words+stride)}
+	c := &cursor{
+		table:      t,
+		at:         -1,
+		translator: newTranslator(&t.layout, l, t.shiftRecoded(book.Variables(), l, codes)),
+		old:        make([]uint64, t.layout.words+stride),
+		entry:      make([]uint64, l.words+stride),
+	}
 	if t.disk != nil {
 		c.reader = t.reader(cursorClasses, scanKeys|scanCounts|scanSums)
 		c.chunk = &c.reader.chunk

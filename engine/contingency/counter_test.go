@@ -187,7 +187,13 @@ func TestCountAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMicrodata(t)
 		times, sums := rapid.Bool().Draw(t, "times"), rapid.Bool().Draw(t, "sums")
-		table, err := m.count(rapid.IntRange(1, 9).Draw(t, "batches"), rapid.IntRange(1, 3).Draw(t, "counters"), rapid.IntRange(1, 3).Draw(t, "workers"), times, sums)
+		table, err := m.count(
+			rapid.IntRange(1, 9).Draw(t, "batches"),
+			rapid.IntRange(1, 3).Draw(t, "counters"),
+			rapid.IntRange(1, 3).Draw(t, "workers"),
+			times,
+			sums,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

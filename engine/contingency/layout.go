@@ -65,7 +65,11 @@ func layoutOf(variables []Variable) (layout, error) {
 	widths := make([]uint8, len(variables))
 	for v := range variables {
 		if int64(len(variables[v].Categories)) > 1<<32-1 {
-			return layout{}, fmt.Errorf("contingency: variable %q has %d categories, at most 2^32-1 are possible", variables[v].Name, len(variables[v].Categories))
+			return layout{}, fmt.Errorf(
+				"contingency: variable %q has %d categories, at most 2^32-1 are possible",
+				variables[v].Name,
+				len(variables[v].Categories),
+			)
 		}
 		widths[v] = width(variables[v].Missing())
 	}

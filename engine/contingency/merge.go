@@ -54,7 +54,13 @@ func checkFinal(variables []Variable, final [][]uint32) error {
 		}
 		for p, code := range final[v] {
 			if code > variables[v].Missing() {
-				return fmt.Errorf("contingency: final code %d of provisional code %d on variable %q is beyond its %d categories", code, p, variables[v].Name, len(variables[v].Categories))
+				return fmt.Errorf(
+					"contingency: final code %d of provisional code %d on variable %q is beyond its %d categories",
+					code,
+					p,
+					variables[v].Name,
+					len(variables[v].Categories),
+				)
 			}
 		}
 	}
@@ -146,14 +152,20 @@ func (m *merger) release(c *Counter, translator func(layout) *translator) {
 		m.entries += min(int64(len(c.dense)/values), c.records-c.since)
 		for at := 0; at < len(c.dense); at += piece * values {
 			slots := c.dense[at:min(at+piece*values, len(c.dense))]
-			m.sources = append(m.sources, &source{translator: translator(c.layout), slots: slots, values: values, first: uint64(at / values), n: len(slots) / values})
+			m.sources = append(
+				m.sources,
+				&source{translator: translator(c.layout), slots: slots, values: values, first: uint64(at / values), n: len(slots) / values},
+			)
 		}
 	}
 	for p := range c.table.part {
 		part := &c.table.part[p]
 		if part.used > 0 {
 			m.entries += int64(part.used)
-			m.sources = append(m.sources, &source{translator: translator(c.layout), slots: part.slots, words: c.table.words, values: values, n: len(part.slots) / c.table.stride})
+			m.sources = append(
+				m.sources,
+				&source{translator: translator(c.layout), slots: part.slots, words: c.table.words, values: values, n: len(part.slots) / c.table.stride},
+			)
 		}
 	}
 	*c = Counter{variables: c.variables, sums: c.sums}

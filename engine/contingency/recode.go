@@ -71,7 +71,13 @@ func (t *Table) Recode(variables []Variable, codes [][]uint32) (*Table, error) {
 				c = codes[v][c]
 			}
 			if c > variables[v].Missing() {
-				return nil, fmt.Errorf("contingency: code %d of class %d is beyond the %d categories of variable %q", c, i, len(variables[v].Categories), variables[v].Name)
+				return nil, fmt.Errorf(
+					"contingency: code %d of class %d is beyond the %d categories of variable %q",
+					c,
+					i,
+					len(variables[v].Categories),
+					variables[v].Name,
+				)
 			}
 			r.keys[i*l.words+to.word] |= uint64(c) << to.shift
 		}

@@ -61,7 +61,13 @@ func newTable(variables []Variable, codes [][]uint32, counts []int64, workers in
 		}
 		for i, c := range codes[v] {
 			if c > variables[v].Missing() {
-				return nil, fmt.Errorf("contingency: code %d of class %d is beyond the %d categories of variable %q", c, i, len(variables[v].Categories), variables[v].Name)
+				return nil, fmt.Errorf(
+					"contingency: code %d of class %d is beyond the %d categories of variable %q",
+					c,
+					i,
+					len(variables[v].Categories),
+					variables[v].Name,
+				)
 			}
 		}
 	}

@@ -31,7 +31,16 @@ type evidence struct {
 
 // weigh prepares what a table says.
 func (p *Problem) weigh(t *Table) (*evidence, error) {
-	e := &evidence{table: t, people: p.People, low: map[key]int64{}, high: map[key]int64{}, listed: map[key]int64{}, published: map[key]int64{}, cells: 1, classes: 1}
+	e := &evidence{
+		table:     t,
+		people:    p.People,
+		low:       map[key]int64{},
+		high:      map[key]int64{},
+		listed:    map[key]int64{},
+		published: map[key]int64{},
+		cells:     1,
+		classes:   1,
+	}
 	var common []int
 	for j, v := range p.Overlap {
 		if _, has := slices.BinarySearch(t.Variables, v); has {

@@ -263,8 +263,11 @@ func TestConvolved(t *testing.T) {
 	for range 40 {
 		published := []int64{3 * r.Int64N(3), 3 * r.Int64N(3), 3 * r.Int64N(2)}
 		p := &Problem{People: 40, Levels: []int{2, 3}, Overlap: []int{0}, Convolve: true,
-			Samples: []Counts{{Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{1, 3}}, {Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{1, 5}}},
-			Tables:  []Table{{Name: "parts", Kernel: kernel, Counts: Counts{Variables: []int{0, 1}, Codes: [][]uint32{{0, 0}, {0, 1}}, Count: published[:2]}}}}
+			Samples: []Counts{
+				{Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{1, 3}},
+				{Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{1, 5}},
+			},
+			Tables: []Table{{Name: "parts", Kernel: kernel, Counts: Counts{Variables: []int{0, 1}, Codes: [][]uint32{{0, 0}, {0, 1}}, Count: published[:2]}}}}
 		if published[0]+published[1] == 0 {
 			continue
 		}
@@ -389,7 +392,9 @@ func TestIntegratedIsTheSum(t *testing.T) {
 func TestConvolvedManyCategories(t *testing.T) {
 	count := Counts{Variables: []int{0, 1}, Codes: [][]uint32{{0, 1}, {0, 0}}, Count: []int64{350, 650}}
 	p := &Problem{People: 100_000, Levels: []int{2, 4000}, Overlap: []int{0, 1}, Convolve: true, Samples: []Counts{count, count},
-		Tables: []Table{{Name: "exact", Kernel: perturb.None(), Counts: Counts{Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{60_000, 40_000}}}}}
+		Tables: []Table{
+			{Name: "exact", Kernel: perturb.None(), Counts: Counts{Variables: []int{0}, Codes: [][]uint32{{0, 1}}, Count: []int64{60_000, 40_000}}},
+		}}
 	matches, err := p.Link(t.Context())
 	require.NoError(t, err)
 	total, mean := new(big.Float).SetPrec(200), new(big.Float).SetPrec(200)

@@ -229,7 +229,11 @@ func (t *tight) separately(ctx context.Context, inTables []int, a, b map[key]int
 		}
 	}
 	if t.sumLow > p.People || t.unlimited == 0 && t.finiteHigh < p.People {
-		return fmt.Errorf("the tables and samples contradict the size of the population: they have at least %d people and the population %d", t.sumLow, p.People)
+		return fmt.Errorf(
+			"the tables and samples contradict the size of the population: they have at least %d people and the population %d",
+			t.sumLow,
+			p.People,
+		)
 	}
 	return nil
 }

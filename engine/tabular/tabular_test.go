@@ -171,7 +171,11 @@ func TestBounds(t *testing.T) {
 }
 
 func TestMergedCategories(t *testing.T) {
-	table := &Table{Variables: []Variable{{Name: "A", Categories: []Category{Of("1"), Of("2"), Of("3")}, Merged: []Group{{"young", []string{"1", "2"}}, {"some", []string{"2", "3"}}}}}}
+	table := &Table{
+		Variables: []Variable{
+			{Name: "A", Categories: []Category{Of("1"), Of("2"), Of("3")}, Merged: []Group{{"young", []string{"1", "2"}}, {"some", []string{"2", "3"}}}},
+		},
+	}
 	m := margin(t, perturb.None(), []int{0}, map[string]Figure{"young": Exact(5)})
 	list, groups, err := table.Published(m, 0)
 	require.NoError(t, err)

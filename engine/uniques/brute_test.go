@@ -201,7 +201,19 @@ func checkAgainstBrute(t fataler, f file, class []int64, r *Result, o Options) {
 		}
 	}
 	if r.Records != records || r.Uniques != uniques || r.Doubles != doubles || !close12(r.FileScore, fileScore) || !close12(r.FileIS, fileIS) {
-		t.Fatalf("file: records %d uniques %d doubles %v score %v IS %v, want %d %d %v %v %v", r.Records, r.Uniques, r.Doubles, r.FileScore, r.FileIS, records, uniques, doubles, fileScore, fileIS)
+		t.Fatalf(
+			"file: records %d uniques %d doubles %v score %v IS %v, want %d %d %v %v %v",
+			r.Records,
+			r.Uniques,
+			r.Doubles,
+			r.FileScore,
+			r.FileIS,
+			records,
+			uniques,
+			doubles,
+			fileScore,
+			fileIS,
+		)
 	}
 	for v := range k {
 		if !close12(r.Variables[v], variables[v]) {

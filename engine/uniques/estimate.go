@@ -75,7 +75,10 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	if o.Force || min(up, down) <= longest*workers {
 		return way, nil
 	}
-	e := &EstimateError{Work: budget.WorkError{What: "the search is", Needs: time.Duration(min(min(up, down)/workers, math.MaxInt64/2)), Limit: time.Hour}, MaxSize: 1}
+	e := &EstimateError{
+		Work:    budget.WorkError{What: "the search is", Needs: time.Duration(min(min(up, down)/workers, math.MaxInt64/2)), Limit: time.Hour},
+		MaxSize: 1,
+	}
 	for _, v := range visits {
 		e.Visits += v
 	}

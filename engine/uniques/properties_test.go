@@ -154,7 +154,14 @@ func TestEdges(t *testing.T) {
 				for score := Lattice; score <= ElliotLimited; score++ {
 					for k := int64(1); k < 3; k++ {
 						for way := chosen; way <= downwards; way++ {
-							o := Options{Policies: slices.Repeat([]Policy{policy}, len(c.cards)), Score: score, Threshold: k, MSUs: true, Contributions: true, direction: way}
+							o := Options{
+								Policies:      slices.Repeat([]Policy{policy}, len(c.cards)),
+								Score:         score,
+								Threshold:     k,
+								MSUs:          true,
+								Contributions: true,
+								direction:     way,
+							}
 							checkAgainstBrute(t, f, f.classes(t, table), search(t, table, o), o)
 						}
 					}

@@ -27,7 +27,12 @@ func drawExplained(t *rapid.T) *explained {
 	rows := rapid.IntRange(1, 14).Draw(t, "rows")
 	f := &explained{rows: make([][]uint32, rows), policies: make([]Policy, variables)}
 	list, codes := make([]contingency.Variable, variables), make([][]uint32, variables)
-	f.o = RecordOptions{Policies: f.policies, MaxSize: rapid.IntRange(1, variables).Draw(t, "max_size"), Score: Score(rapid.IntRange(0, int(ElliotLimited)).Draw(t, "score")), Nearest: 10}
+	f.o = RecordOptions{
+		Policies: f.policies,
+		MaxSize:  rapid.IntRange(1, variables).Draw(t, "max_size"),
+		Score:    Score(rapid.IntRange(0, int(ElliotLimited)).Draw(t, "score")),
+		Nearest:  10,
+	}
 	one := rapid.Bool().Draw(t, "one policy")
 	for v := range list {
 		f.policies[v] = Policy(rapid.IntRange(0, int(Drop)).Draw(t, "policy"))

@@ -111,7 +111,10 @@ const checkedClasses = 1 << 16
 // no longer positive enough to mean anything, a DIS that is no probability, and a context that ends. Source: Elliot 2003.
 func DISIS(ctx context.Context, r *Result, counts func(i int) int64, variables int, dis float64) ([]float64, error) {
 	if variables > 27 {
-		return nil, fmt.Errorf("uniques: DIS-IS of %d key variables: its exponent 1 + (8-K)/20 is positive up to 27 only; take fewer variables or leave DIS-IS out", variables)
+		return nil, fmt.Errorf(
+			"uniques: DIS-IS of %d key variables: its exponent 1 + (8-K)/20 is positive up to 27 only; take fewer variables or leave DIS-IS out",
+			variables,
+		)
 	}
 	if !(dis >= 0 && dis <= 1) {
 		return nil, fmt.Errorf("uniques: DIS is %v, must be from 0 to 1", dis)

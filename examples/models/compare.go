@@ -94,7 +94,19 @@ func (s *sample) suda(ctx context.Context) ([]row, error) {
 
 func (s *sample) blank(name string, took time.Duration) row {
 	none := math.NaN()
-	return row{name: name, likelihood: none, gap: none, edgeGap: none, chains: none, calibration: none, pu: none, pusu: none, cmsu: none, theta: none, seconds: took.Seconds()}
+	return row{
+		name:        name,
+		likelihood:  none,
+		gap:         none,
+		edgeGap:     none,
+		chains:      none,
+		calibration: none,
+		pu:          none,
+		pusu:        none,
+		cmsu:        none,
+		theta:       none,
+		seconds:     took.Seconds(),
+	}
 }
 
 // model finds models, and scores the sample by them.
@@ -210,12 +222,36 @@ func (s *sample) known() row {
 }
 
 func (s *sample) print(w io.Writer, rows []row) {
-	fmt.Fprintf(w, "\n%d records of %d (%g %%), %d key variables, %d sample uniques.\n\n", s.table.Records(), s.population, 100*s.fraction, len(s.table.Variables), len(s.uniques))
-	fmt.Fprintln(w, "| score | best model less optimum | largest edge difference | between chains | ROC area | calibration | PU | PU\\|SU | CM\\|SU | CM\\|UM | seconds |")
+	fmt.Fprintf(
+		w,
+		"\n%d records of %d (%g %%), %d key variables, %d sample uniques.\n\n",
+		s.table.Records(),
+		s.population,
+		100*s.fraction,
+		len(s.table.Variables),
+		len(s.uniques),
+	)
+	fmt.Fprintln(
+		w,
+		"| score | best model less optimum | largest edge difference | between chains | ROC area | calibration | PU | PU\\|SU | CM\\|SU | CM\\|UM | seconds |",
+	)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range append(rows, s.known()) {
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.name, cell(r.gap, 1), cell(r.edgeGap, 3), cell(r.chains, 3), cell(r.auc, 3), cell(r.calibration, 3),
-			cell(r.pu, 3), cell(r.pusu, 3), cell(r.cmsu, 3), cell(r.theta, 3), cell(r.seconds, 2))
+		fmt.Fprintf(
+			w,
+			"| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			r.name,
+			cell(r.gap, 1),
+			cell(r.edgeGap, 3),
+			cell(r.chains, 3),
+			cell(r.auc, 3),
+			cell(r.calibration, 3),
+			cell(r.pu, 3),
+			cell(r.pusu, 3),
+			cell(r.cmsu, 3),
+			cell(r.theta, 3),
+			cell(r.seconds, 2),
+		)
 	}
 }
 

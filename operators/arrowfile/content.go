@@ -121,7 +121,14 @@ func (c *content) load(number int, wanted map[string]bool) (columns []arrow.Arra
 	if m.kind != recordBatchMessage {
 		return nil, 0, errors.New("it has changed during the run")
 	}
-	l := &loader{in: c.in, body: m.at, batch: m.batch, room: c.most, most: c.most, dict: func(id int64) (*dictionary, error) { return c.dictionary(id, at.before) }}
+	l := &loader{
+		in:    c.in,
+		body:  m.at,
+		batch: m.batch,
+		room:  c.most,
+		most:  c.most,
+		dict:  func(id int64) (*dictionary, error) { return c.dictionary(id, at.before) },
+	}
 	columns = make([]arrow.Array, c.native.NumFields())
 	for i, f := range c.native.Fields() {
 		l.skip = !wanted[f.Name]

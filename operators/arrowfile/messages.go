@@ -201,7 +201,13 @@ func (c *content) blocks(root flatTable, field int, kind uint8) error {
 	}
 	for i := range n {
 		at := root.b[first+24*i:]
-		offset, meta, body := int64(binary.LittleEndian.Uint64(at)), int64(int32(binary.LittleEndian.Uint32(at[8:]))), int64(binary.LittleEndian.Uint64(at[16:]))
+		offset, meta, body := int64(
+			binary.LittleEndian.Uint64(at),
+		), int64(
+			int32(binary.LittleEndian.Uint32(at[8:])),
+		), int64(
+			binary.LittleEndian.Uint64(at[16:]),
+		)
 		if offset < 0 || meta < 8 || body < 0 || offset > c.size || meta > c.size-offset || body > c.size-offset-meta {
 			return fmt.Errorf("block %d lies outside the file", i)
 		}

@@ -100,7 +100,11 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 			// A file has one dictionary for a column, and that of rows which leave has their values too.
 			o.Field.Type = d.ValueType
 		case o.Filtered && nestsDictionary(o.Field.Type):
-			return nil, fmt.Errorf("column %q of type %s: its dictionary would hold values of rows that are not chosen: leave the column out (select columns)", o.Field.Name, o.Field.Type)
+			return nil, fmt.Errorf(
+				"column %q of type %s: its dictionary would hold values of rows that are not chosen: leave the column out (select columns)",
+				o.Field.Name,
+				o.Field.Type,
+			)
 		}
 		fields = append(fields, o.Field)
 	}

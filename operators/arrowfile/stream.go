@@ -63,7 +63,13 @@ func NewStreamSource(ctx context.Context, r io.Reader, o StreamOptions) (_ *Stre
 		return nil, fmt.Errorf("the Arrow stream on standard input is broken: %w", err)
 	}
 	if !ended {
-		s.warnings = append(s.warnings, fmt.Sprintf("the Arrow stream on standard input ends after %d rows without an end marker: it was taken as whole, but a writer that failed leaves it so too", s.rows))
+		s.warnings = append(
+			s.warnings,
+			fmt.Sprintf(
+				"the Arrow stream on standard input ends after %d rows without an end marker: it was taken as whole, but a writer that failed leaves it so too",
+				s.rows,
+			),
+		)
 	}
 	return s, nil
 }

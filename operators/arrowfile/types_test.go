@@ -34,13 +34,21 @@ var kinds = map[string]struct {
 	"list":        {arrow.ListOf(arrow.PrimitiveTypes.Int32), `[[1,2],null,[],[3],[4,5,6]]`, false},
 	"large list":  {arrow.LargeListOf(arrow.BinaryTypes.String), `[["x"],null,[],["y",null],["z"]]`, false},
 	"list view":   {arrow.ListViewOf(arrow.PrimitiveTypes.Int32), `[[1,2],[],[3],[4,5,6],[]]`, false},
-	"struct":      {arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.StringView, Nullable: true}), `[{"a":"x"},null,{"a":null},{"a":"y"},{"a":"z"}]`, false},
-	"views":       {arrow.ListOf(arrow.BinaryTypes.StringView), `[["x","y"],null,[],[null],["long enough not to be held in a view"]]`, false},
-	"fixed list":  {arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8), `[[1,2],[3,4],null,[5,6],[7,8]]`, false},
-	"boolean":     {arrow.FixedWidthTypes.Boolean, `[true,false,null,true,true]`, true},
-	"null":        {arrow.Null, `[null,null,null,null,null]`, false},
-	"decimal":     {&arrow.Decimal128Type{Precision: 10, Scale: 2}, `["1.00",null,"2.50","1.00","3.00"]`, true},
-	"map":         {arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32), `[[{"key":"a","value":1}],null,[],[{"key":"b","value":2}],[{"key":"c","value":null}]]`, false},
+	"struct": {
+		arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.StringView, Nullable: true}),
+		`[{"a":"x"},null,{"a":null},{"a":"y"},{"a":"z"}]`,
+		false,
+	},
+	"views":      {arrow.ListOf(arrow.BinaryTypes.StringView), `[["x","y"],null,[],[null],["long enough not to be held in a view"]]`, false},
+	"fixed list": {arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8), `[[1,2],[3,4],null,[5,6],[7,8]]`, false},
+	"boolean":    {arrow.FixedWidthTypes.Boolean, `[true,false,null,true,true]`, true},
+	"null":       {arrow.Null, `[null,null,null,null,null]`, false},
+	"decimal":    {&arrow.Decimal128Type{Precision: 10, Scale: 2}, `["1.00",null,"2.50","1.00","3.00"]`, true},
+	"map": {
+		arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32),
+		`[[{"key":"a","value":1}],null,[],[{"key":"b","value":2}],[{"key":"c","value":null}]]`,
+		false,
+	},
 }
 
 // columnOf is a record of a column.

@@ -220,7 +220,10 @@ func TestNumbersThatDoublesCannotTell(t *testing.T) {
 
 // Values come back as they were: texts, nulls and bytes that are no text.
 func TestOtherValuesComeBack(t *testing.T) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}}, nil)
+	schema := arrow.NewSchema(
+		[]arrow.Field{{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}},
+		nil,
+	)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	texts := []string{"", "x", "a\r\nb", " y", "\"", ",", `\x41`}
 	for i, v := range texts {

@@ -109,7 +109,11 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 			continue
 		}
 		if arrow.IsNested(o.Field.Type.ID()) {
-			return nil, fmt.Errorf("column %q is nested (%s), CSV has no place for it: leave it out with select columns, or write Parquet", o.Field.Name, o.Field.Type)
+			return nil, fmt.Errorf(
+				"column %q is nested (%s), CSV has no place for it: leave it out with select columns, or write Parquet",
+				o.Field.Name,
+				o.Field.Type,
+			)
 		}
 		if s.source == nil {
 			reads = append(reads, o.Field.Name)

@@ -28,7 +28,13 @@ func TestFrequency(t *testing.T) {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		t.Cleanup(func() { mem.AssertSize(t, 0) })
 		source := operatortest.Lines(t, mem, 3, "A B", "x 1", "x _", "y 1", "x 1")
-		out, report, err := operatortest.Table(t, mem, source, operators.Options{}, frequency.Operator{Key: operatortest.Key("A", "B"), Config: frequency.Config{Missing: missing}})
+		out, report, err := operatortest.Table(
+			t,
+			mem,
+			source,
+			operators.Options{},
+			frequency.Operator{Key: operatortest.Key("A", "B"), Config: frequency.Config{Missing: missing}},
+		)
 		require.NoError(t, err)
 		require.Equal(t, append([]string{"A B sample_frequency"}, want...), out, missing)
 		summary := report.Operators[0].Summary.(*frequency.Summary)
@@ -49,11 +55,19 @@ func TestFrequencyWithLittleMemory(t *testing.T) {
 		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "C", Values: []string{"0", "1"}}}, KeepRows: true}},
 		recode.Operator{Config: recode.Column{Name: "A2", From: "A", Width: 2, Keep: &no}},
 		frequency.Operator{Key: k},
-		frequency.Operator{Key: k, Config: frequency.Config{Prefix: "coarse", Key: &schemas.Key{Missing: "drop", Variables: []schemas.KeyVariable{{Name: "A2"}, {Name: "B"}}}}},
+		frequency.Operator{
+			Key:    k,
+			Config: frequency.Config{Prefix: "coarse", Key: &schemas.Key{Missing: "drop", Variables: []schemas.KeyVariable{{Name: "A2"}, {Name: "B"}}}},
+		},
 		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "sample_frequency", Values: []string{"1"}}}}},
 		frequency.Operator{Key: k, Config: frequency.Config{Prefix: "rest", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "B"}, {Name: "A2"}}}}},
 	}
-	want, _, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, 5000, "A B C", rows...), operators.Options{Workers: 1}, ops...)
+	want, _, err := operatortest.Table(
+		t,
+		memory.DefaultAllocator,
+		operatortest.Lines(t, memory.DefaultAllocator, 5000, "A B C", rows...),
+		operators.Options{Workers: 1},
+		ops...)
 	require.NoError(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := filepath.Join(t.TempDir(), "temp")

@@ -21,8 +21,16 @@ import (
 var document []byte
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "sample frequencies only, for files too large to search", Alone: true, New: func() schemas.Config { return &Config{} },
-		Doc: "Writes the sample frequency of each record's key, and nothing else; its table need not fit in memory."})
+	operators.Register(
+		schemas.Kind{
+			Name:     Name,
+			Document: document,
+			Brief:    "sample frequencies only, for files too large to search",
+			Alone:    true,
+			New:      func() schemas.Config { return &Config{} },
+			Doc:      "Writes the sample frequency of each record's key, and nothing else; its table need not fit in memory.",
+		},
+	)
 }
 
 // Operators is an operators.Config's.

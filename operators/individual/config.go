@@ -49,8 +49,14 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 	key := s.KeyOf(c)
 	k.CategoryOrDrop(path, Name, c.Missing, key)
 	if s.Sampling == nil {
-		k.Add(path, "individual needs the sampling weights: add %s",
-			advice.Advice{Spec: "sampling: {weight: COLUMN}, or its fraction or the population_size", Flags: "--weight COLUMN, or --fraction or --population-size"})
+		k.Add(
+			path,
+			"individual needs the sampling weights: add %s",
+			advice.Advice{
+				Spec:  "sampling: {weight: COLUMN}, or its fraction or the population_size",
+				Flags: "--weight COLUMN, or --fraction or --population-size",
+			},
+		)
 	}
 	if c.Household != "" && key.Has(c.Household) {
 		k.Add(path+".household", "%s is the household and a key variable; leave it out of the key", c.Household)
@@ -84,10 +90,23 @@ func (c *Config) Figures(*schemas.Spec) []string {
 
 // Columns are those that the operator writes, in order.
 func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
-	columns := append(schemas.FrequencyColumns(c, frequency),
-		schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), ColumnRisk), Type: schemas.Double, Description: "individual risk E[1/F] from the class's frequency and the sum of its weights, in (0, 1/f]"})
+	columns := append(
+		schemas.FrequencyColumns(c, frequency),
+		schemas.ColumnInfo{
+			Name:        schemas.Column(c.ColumnPrefix(), ColumnRisk),
+			Type:        schemas.Double,
+			Description: "individual risk E[1/F] from the class's frequency and the sum of its weights, in (0, 1/f]",
+		},
+	)
 	if c.Household != "" {
-		columns = append(columns, schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), ColumnHousehold), Type: schemas.Double, Description: "chance that at least one member of the record's household is recognised"})
+		columns = append(
+			columns,
+			schemas.ColumnInfo{
+				Name:        schemas.Column(c.ColumnPrefix(), ColumnHousehold),
+				Type:        schemas.Double,
+				Description: "chance that at least one member of the record's household is recognised",
+			},
+		)
 	}
 	return columns
 }

@@ -273,7 +273,10 @@ func (f *fitted) columns() []operators.ClassColumn {
 	}
 	list = append(list, operators.ClassColumn{Values: operators.Values(f.risk, in)})
 	if f.households != nil {
-		list = append(list, operators.ClassColumn{Values: operators.Values(f.households, func(c int) bool { return in(int(f.of[c])) }), Table: f.bound.household})
+		list = append(
+			list,
+			operators.ClassColumn{Values: operators.Values(f.households, func(c int) bool { return in(int(f.of[c])) }), Table: f.bound.household},
+		)
 	}
 	return list
 }

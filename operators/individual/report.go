@@ -16,11 +16,25 @@ func individualRows(x *Summary) [][]report.Cell {
 		greatest = report.Figure(*x.Greatest)
 	}
 	rows := [][]report.Cell{
-		{report.Left("re-identifications"), report.Right(report.Figure(x.Reidentified)), report.Limited(schemas.LimitReidentifications, "individual risk, summed: "+report.Joined(report.Percent(x.ReidentifiedPercent)+" of the records", report.OfRecords(x.Records, x.Dropped)))},
+		{
+			report.Left("re-identifications"),
+			report.Right(report.Figure(x.Reidentified)),
+			report.Limited(
+				schemas.LimitReidentifications,
+				"individual risk, summed: "+report.Joined(report.Percent(x.ReidentifiedPercent)+" of the records", report.OfRecords(x.Records, x.Dropped)),
+			),
+		},
 		{report.Left("  greatest risk"), report.Right(greatest), report.Left("of a record")},
 	}
 	if h := x.Household; h != nil {
-		rows = append(rows, []report.Cell{report.Left("  by households"), report.Right(report.Figure(h.Reidentified)), report.Left(report.Percent(h.Percent) + ", of " + report.Plural(h.Households, "household", "households"))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left("  by households"),
+				report.Right(report.Figure(h.Reidentified)),
+				report.Left(report.Percent(h.Percent) + ", of " + report.Plural(h.Households, "household", "households")),
+			},
+		)
 	}
 	return rows
 }

@@ -42,14 +42,23 @@ func (c *Config) Fields() schemas.Table {
 		schemas.PrefixField(&c.Prefix, Name),
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
-		{Name: "k", To: &c.K, Default: DefaultK, Range: schemas.Within(2, schemas.MaxThreshold).Saying("it must be at least 2 and at most %d", schemas.MaxThreshold),
-			Doc:  "Fewer records than this with a key violate k-anonymity.",
-			Flag: &schemas.Flag{Name: "anonymity", Usage: "kanonymity: fewer than `K` records with a key violate it (default: 3)"}},
+		{
+			Name:    "k",
+			To:      &c.K,
+			Default: DefaultK,
+			Range:   schemas.Within(2, schemas.MaxThreshold).Saying("it must be at least 2 and at most %d", schemas.MaxThreshold),
+			Doc:     "Fewer records than this with a key violate k-anonymity.",
+			Flag:    &schemas.Flag{Name: "anonymity", Usage: "kanonymity: fewer than `K` records with a key violate it (default: 3)"},
+		},
 		{Name: "combinations", To: &c.Combinations, Range: schemas.AtLeast(0).Saying("it must be 0 (the whole key only) or more"),
 			Doc: "Look at combinations of at most this many key variables too; 0: the whole key only.", Schema: `"maximum": 20, "default": 0`,
 			Flag: &schemas.Flag{Name: "combinations", Usage: "kanonymity: look at combinations of at most `N` key variables too"}},
 		{Name: "force", To: &c.Force, Doc: "Search even if it is estimated to take more than an hour.",
-			Flag: &schemas.Flag{Name: "force", Usage: "search even if it is estimated to take more than an hour", When: func() bool { return c.Combinations > 0 }}},
+			Flag: &schemas.Flag{
+				Name:  "force",
+				Usage: "search even if it is estimated to take more than an hour",
+				When:  func() bool { return c.Combinations > 0 },
+			}},
 		schemas.ReplaceField(&c.Replace),
 	}}
 }
@@ -58,7 +67,12 @@ func (c *Config) Fields() schemas.Table {
 func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 	switch key := s.KeyOf(c); {
 	case c.Combinations > 0 && key != nil && len(key.Variables) > MostCombinedVariables:
-		k.Add(path+".combinations", "combinations of %d key variables cannot be counted; at most %d can: take a smaller key for this operator", len(key.Variables), MostCombinedVariables)
+		k.Add(
+			path+".combinations",
+			"combinations of %d key variables cannot be counted; at most %d can: take a smaller key for this operator",
+			len(key.Variables),
+			MostCombinedVariables,
+		)
 	case c.Force && c.Combinations == 0:
 		k.Add(path+".force", "force is about the search for combinations; without combinations there is none")
 	}
@@ -92,9 +106,15 @@ func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
 	columns := append(schemas.FrequencyColumns(c, frequency),
 		schemas.ColumnInfo{Name: name(ColumnViolation), Type: schemas.Int32, Description: "1 if fewer than k records have the record's key, 0 otherwise"})
 	if c.Combinations > 0 {
-		columns = append(columns,
-			schemas.ColumnInfo{Name: name(ColumnViolations), Type: schemas.Int64, Description: "combinations of key variables, of the sizes looked at, on which fewer than k records agree with the record"},
-			schemas.ColumnInfo{Name: name(ColumnMinSize), Type: schemas.Int32, Description: "size of the smallest of these; null if there is none"})
+		columns = append(
+			columns,
+			schemas.ColumnInfo{
+				Name:        name(ColumnViolations),
+				Type:        schemas.Int64,
+				Description: "combinations of key variables, of the sizes looked at, on which fewer than k records agree with the record",
+			},
+			schemas.ColumnInfo{Name: name(ColumnMinSize), Type: schemas.Int32, Description: "size of the smallest of these; null if there is none"},
+		)
 	}
 	return columns
 }

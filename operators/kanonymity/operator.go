@@ -87,7 +87,13 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	operators.KeyNotes(env, t, nil)
 	k := b.Config.K
 	f := &fitted{bound: b, frequency: r.Frequency}
-	s := &Summary{Records: r.Records, Dropped: t.Records() - r.Records, K: k, Combinations: 1, KeySummary: b.Counted.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)}
+	s := &Summary{
+		Records:      r.Records,
+		Dropped:      t.Records() - r.Records,
+		K:            k,
+		Combinations: 1,
+		KeySummary:   b.Counted.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles),
+	}
 	f.summary = s
 	for i, n := range r.Frequency {
 		if n == 0 {

@@ -19,10 +19,21 @@ func anonymityRows(x *Summary) [][]report.Cell {
 	}
 	rows := [][]report.Cell{
 		{report.Left("smallest class"), report.Right(smallest), report.Left("records with the same key")},
-		{report.Left(fmt.Sprintf("below %d-anonymity", x.K)), report.Right(report.Count(x.Violations)), report.Limited(Limit, report.Joined(report.Percent(x.ViolationPercent)+" of the records", report.OfRecords(x.Records, x.Dropped)))},
+		{
+			report.Left(fmt.Sprintf("below %d-anonymity", x.K)),
+			report.Right(report.Count(x.Violations)),
+			report.Limited(Limit, report.Joined(report.Percent(x.ViolationPercent)+" of the records", report.OfRecords(x.Records, x.Dropped))),
+		},
 	}
 	for _, z := range x.CombinationsSizes {
-		rows = append(rows, []report.Cell{report.Left("  " + report.Plural(int64(z.Size), "variable", "variables")), report.Right(report.Count(z.Records)), report.Left("records: so few need be known")})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left("  " + report.Plural(int64(z.Size), "variable", "variables")),
+				report.Right(report.Count(z.Records)),
+				report.Left("records: so few need be known"),
+			},
+		)
 	}
 	return rows
 }

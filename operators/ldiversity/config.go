@@ -42,8 +42,17 @@ func (c *Config) Fields() schemas.Table {
 		schemas.PrefixField(&c.Prefix, Name),
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
-		{Name: "sensitive", To: &c.Sensitive, Single: true, Doc: "The variables that must be diverse. missing of each: ignore (no value, the default) or category.",
-			Flag: &schemas.Flag{Name: "sensitive", Usage: "ldiversity: `VARIABLES` that must be diverse, separated by commas", Needed: "ldiversity needs the variables that must be diverse: --sensitive HEALTH,..."}},
+		{
+			Name:   "sensitive",
+			To:     &c.Sensitive,
+			Single: true,
+			Doc:    "The variables that must be diverse. missing of each: ignore (no value, the default) or category.",
+			Flag: &schemas.Flag{
+				Name:   "sensitive",
+				Usage:  "ldiversity: `VARIABLES` that must be diverse, separated by commas",
+				Needed: "ldiversity needs the variables that must be diverse: --sensitive HEALTH,...",
+			},
+		},
 		{Name: "l", To: &c.L, Default: DefaultL, Range: schemas.AtLeast(2), Doc: "The summary counts records whose class is below it.",
 			Flag: &schemas.Flag{Name: "diversity", Usage: "ldiversity: `L` of the counts in the summary (default: 2)"}},
 		{Name: "c", To: &c.C, Default: DefaultC, Range: schemas.Positive(), Doc: "Of recursive (c, l)-diversity.",
@@ -107,10 +116,24 @@ func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
 	columns := schemas.FrequencyColumns(c, frequency)
 	for _, s := range c.Sensitive {
 		name := func(kind string) string { return schemas.Column(schemas.Column(c.ColumnPrefix(), kind), s.Name) }
-		columns = append(columns,
-			schemas.ColumnInfo{Name: name(ColumnDistinct), Type: schemas.Int64, Description: "different values of " + s.Name + " among the records with the key"},
-			schemas.ColumnInfo{Name: name(ColumnEntropy), Type: schemas.Double, Description: "exp of the entropy of " + s.Name + " among them: the class is entropy l-diverse for l up to it; 0 without values"},
-			schemas.ColumnInfo{Name: name(ColumnRecursive), Type: schemas.Int64, Description: "largest l for which the class is recursive (c, l)-diverse in " + s.Name + "; 0 for none"})
+		columns = append(
+			columns,
+			schemas.ColumnInfo{
+				Name:        name(ColumnDistinct),
+				Type:        schemas.Int64,
+				Description: "different values of " + s.Name + " among the records with the key",
+			},
+			schemas.ColumnInfo{
+				Name:        name(ColumnEntropy),
+				Type:        schemas.Double,
+				Description: "exp of the entropy of " + s.Name + " among them: the class is entropy l-diverse for l up to it; 0 without values",
+			},
+			schemas.ColumnInfo{
+				Name:        name(ColumnRecursive),
+				Type:        schemas.Int64,
+				Description: "largest l for which the class is recursive (c, l)-diverse in " + s.Name + "; 0 for none",
+			},
+		)
 	}
 	return columns
 }

@@ -188,7 +188,12 @@ func (f *fitted) columns() []operators.ClassColumn {
 		for c, d := range values {
 			distinct[c], entropy[c], recursive[c] = d.Distinct, d.Entropy, d.Recursive
 		}
-		list = append(list, operators.ClassColumn{Values: operators.Values(distinct, in)}, operators.ClassColumn{Values: operators.Values(entropy, in)}, operators.ClassColumn{Values: operators.Values(recursive, in)})
+		list = append(
+			list,
+			operators.ClassColumn{Values: operators.Values(distinct, in)},
+			operators.ClassColumn{Values: operators.Values(entropy, in)},
+			operators.ClassColumn{Values: operators.Values(recursive, in)},
+		)
 	}
 	return list
 }

@@ -19,9 +19,17 @@ func (c *Config) Report(_ *schemas.Spec, document any) report.Section {
 
 func diversityRows(x *Summary, v SensitiveSummary) [][]report.Cell {
 	rows := [][]report.Cell{{report.Left(v.Name), report.Right("records"), report.Left(fmt.Sprintf("whose class is below l = %d", x.L))},
-		{report.Left("  distinct"), report.Right(report.Count(v.BelowDistinct)), report.Limited(Limit, report.Joined(report.PartOf(v.BelowDistinct, x.Records)+" of the records", report.OfRecords(x.Records, x.Dropped)))},
+		{
+			report.Left("  distinct"),
+			report.Right(report.Count(v.BelowDistinct)),
+			report.Limited(Limit, report.Joined(report.PartOf(v.BelowDistinct, x.Records)+" of the records", report.OfRecords(x.Records, x.Dropped))),
+		},
 		{report.Left("  entropy"), report.Right(report.Count(v.BelowEntropy)), report.Left(report.PartOf(v.BelowEntropy, x.Records))},
-		{report.Left("  recursive"), report.Right(report.Count(v.BelowRecursive)), report.Left(report.PartOf(v.BelowRecursive, x.Records) + ", c = " + report.Figure(x.C))},
+		{
+			report.Left("  recursive"),
+			report.Right(report.Count(v.BelowRecursive)),
+			report.Left(report.PartOf(v.BelowRecursive, x.Records) + ", c = " + report.Figure(x.C)),
+		},
 	}
 	if v.Missing > 0 {
 		note := "counts as no value"

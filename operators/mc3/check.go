@@ -30,7 +30,12 @@ func (m *Config) Check(k *schemas.Checker, path string, spec *schemas.Spec) {
 		return
 	}
 	if m.Search == "exact" && len(key.Variables) > MaxExactVariables && len(key.Variables) <= schemas.MaxKeyVariables {
-		k.Add(path+".search", "the exact search takes at most %d key variables, the key has %d; take search: mc3, anneal or occam", MaxExactVariables, len(key.Variables))
+		k.Add(
+			path+".search",
+			"the exact search takes at most %d key variables, the key has %d; take search: mc3, anneal or occam",
+			MaxExactVariables,
+			len(key.Variables),
+		)
 	}
 	for i, name := range m.Ordinal {
 		if !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name }) {

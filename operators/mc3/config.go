@@ -85,17 +85,39 @@ func (c *Config) Fields() schemas.Table {
 		schemas.KeyField(&c.Key),
 		{Name: "missing", To: &c.Missing, Words: schemas.MissingPolicies, Word: "missing policy", Schema: `"enum": ["category", "drop"]`,
 			Doc: "category: a missing value is a category of its own. drop: the record is left out and gets nulls."},
-		{Name: "prior_precision", To: &c.PriorPrecision, Single: true, Range: schemas.Positive().Saying("it must be a finite number above 0, such as 1"), Default: []float64{1},
-			Flag: &schemas.Flag{Name: "prior-precision", Usage: "total prior precision; several, separated by commas, are compared in the summary (default: 1)"},
-			Doc:  "Total weight of the Dirichlet prior over all cells (alpha); several are compared in the summary, and the columns are of the first."},
+		{
+			Name:    "prior_precision",
+			To:      &c.PriorPrecision,
+			Single:  true,
+			Range:   schemas.Positive().Saying("it must be a finite number above 0, such as 1"),
+			Default: []float64{1},
+			Flag: &schemas.Flag{
+				Name:  "prior-precision",
+				Usage: "total prior precision; several, separated by commas, are compared in the summary (default: 1)",
+			},
+			Doc: "Total weight of the Dirichlet prior over all cells (alpha); several are compared in the summary, and the columns are of the first.",
+		},
 		{Name: "search", To: &c.Search, Words: Searches,
-			Doc:  "exact: enumeration or dynamic programming. mc3: Markov chains. anneal: simulated annealing for one graph. occam: Occam's window. fixed: the graph that is given. Without it exact where that can be afforded, else mc3 with tempering.",
-			Flag: &schemas.Flag{Name: "search", Usage: "how models are found: exact, mc3, anneal, occam or fixed (default: exact where it can be afforded, else mc3 with tempering)"}},
+			Doc: "exact: enumeration or dynamic programming. mc3: Markov chains. anneal: simulated annealing for one graph. occam: Occam's window. fixed: the graph that is given. Without it exact where that can be afforded, else mc3 with tempering.",
+			Flag: &schemas.Flag{
+				Name:  "search",
+				Usage: "how models are found: exact, mc3, anneal, occam or fixed (default: exact where it can be afforded, else mc3 with tempering)",
+			}},
 		{Name: "weights", To: &c.Weights, Words: ModelWeights, Schema: `"default": "likelihood"`,
 			Doc:  "Weights of models: marginal likelihoods renormalised over the models seen, or visits of the chains (mc3).",
 			Flag: &schemas.Flag{Name: "weights", Usage: "weights of models: likelihood or visits (with --search mc3; default: likelihood)"}},
-		{Name: "edge_penalty", To: &c.EdgePenalty, Range: schemas.AtLeast(0).Saying("it must be a finite number of at least 0"), Doc: "Log prior odds against each edge."},
-		{Name: "moves", To: &c.Moves, Words: GraphMoves, Doc: "What is proposed: one edge, also several edges of a vertex, also vertices between cliques (mc3)."},
+		{
+			Name:  "edge_penalty",
+			To:    &c.EdgePenalty,
+			Range: schemas.AtLeast(0).Saying("it must be a finite number of at least 0"),
+			Doc:   "Log prior odds against each edge.",
+		},
+		{
+			Name:  "moves",
+			To:    &c.Moves,
+			Words: GraphMoves,
+			Doc:   "What is proposed: one edge, also several edges of a vertex, also vertices between cliques (mc3).",
+		},
 		{Name: "schedule", To: &c.Schedule, Words: Schedules, Doc: "Cooling: sweeps from the greedy graph, or the schedule of Smith 2011 (anneal)."},
 		{Name: "directions", To: &c.Directions, Words: WindowDirections, Doc: "Larger models only, or smaller ones too (occam)."},
 		{Name: "razor", To: &c.Razor, Doc: "Drop models with a more probable submodel in the window (occam)."},
@@ -112,9 +134,20 @@ func (c *Config) Fields() schemas.Table {
 		{Name: "restarts", To: &c.Restarts, Range: between(1, 100000, "10"), Doc: "Restarts (anneal)."},
 		{Name: "draws", To: &c.Draws, Range: between(1, 1e8, "10000"), Doc: "Junction trees drawn for averages beyond enumeration (exact)."},
 		{Name: "posterior_draws", To: &c.PosteriorDraws, Range: between(2, 1e7, "1000"), Doc: "Draws of clique tables (montecarlo)."},
-		{Name: "cell_draws", To: &c.CellDraws, Range: between(2, 1e9, "20000"), Doc: "Cells drawn for PU where the table is too large for the sum over its empty cells."},
-		{Name: "window", To: &c.Window, Range: (&schemas.Range{Most: 1, Above: true, Below: true}).Saying("it must be between 0 and 1, such as 0.01: models less probable than this part of the best are dropped"),
-			Doc: "Models less probable than this part of the best are dropped (occam)."},
+		{
+			Name:  "cell_draws",
+			To:    &c.CellDraws,
+			Range: between(2, 1e9, "20000"),
+			Doc:   "Cells drawn for PU where the table is too large for the sum over its empty cells.",
+		},
+		{
+			Name: "window",
+			To:   &c.Window,
+			Range: (&schemas.Range{Most: 1, Above: true, Below: true}).Saying(
+				"it must be between 0 and 1, such as 0.01: models less probable than this part of the best are dropped",
+			),
+			Doc: "Models less probable than this part of the best are dropped (occam).",
+		},
 		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
 			Doc:  "gamma: a gamma law matched to the posterior of a cell. poisson: maximum-likelihood proportions. exact: the posterior itself. montecarlo: draws from it.",
 			Flag: &schemas.Flag{Name: "estimator", Usage: "how a record's probabilities are computed: gamma, poisson, exact or montecarlo (default: gamma)"}},
@@ -166,7 +199,9 @@ func (c *Config) Public() schemas.Config {
 
 // Figures are those of the summary, and of the key.
 func (c *Config) Figures(*schemas.Spec) []string {
-	return append([]string{LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques, LimitCorrectMatches, LimitMaxCorrectMatch, schemas.LimitReidentifications}, schemas.KeyFigures()...)
+	return append(
+		[]string{LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques, LimitCorrectMatches, LimitMaxCorrectMatch, schemas.LimitReidentifications},
+		schemas.KeyFigures()...)
 }
 
 // Columns are those that the operator writes, in order.

@@ -24,7 +24,13 @@ func mc3Rows(t *testing.T, c mc3.Config, s schemas.Sampling, o operators.Options
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	return operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A B", rows...), o, mc3.Operator{Key: operatortest.Key("A", "B"), Sampling: &s, Config: c, Model: model})
+	return operatortest.Table(
+		t,
+		mem,
+		operatortest.Lines(t, mem, 3, "A B", rows...),
+		o,
+		mc3.Operator{Key: operatortest.Key("A", "B"), Sampling: &s, Config: c, Model: model},
+	)
 }
 
 // Independence with maximum-likelihood proportions can be computed by hand (Smith 2011, chapter 7).

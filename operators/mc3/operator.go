@@ -18,18 +18,26 @@ import (
 var document []byte
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "probabilities from models of the population", Alone: true, New: func() schemas.Config { return &Config{} },
-		Doc: "Estimates the probabilities of a correct match and of population uniqueness from Bayesian models of the key variables. It needs sampling.",
-		Limits: []schemas.Figure{
-			{Name: LimitPU, Doc: "Share of the population that is population unique, 0 to 1."},
-			{Name: LimitPUSU, Doc: "Share of the sample uniques that are population unique, 0 to 1."},
-			{Name: LimitCMUM, Doc: "Pr(correct match given unique match) by the model, 0 to 1."},
-			{Name: LimitCMSU, Doc: "Pr(correct match given sample unique), 0 to 1."},
-			{Name: LimitMaxCorrectMatch, Doc: "Greatest chance of a correct match of a record, 0 to 1.", Ranked: true},
-			{Name: LimitPopulationUniques, Doc: "Expected number of population uniques among the sample uniques."},
-			{Name: LimitCorrectMatches, Doc: "Expected number of correct matches among the sample uniques."},
-			{Name: schemas.LimitReidentifications, Doc: "Expected number of correct matches among all records."},
-		}})
+	operators.Register(
+		schemas.Kind{
+			Name:     Name,
+			Document: document,
+			Brief:    "probabilities from models of the population",
+			Alone:    true,
+			New:      func() schemas.Config { return &Config{} },
+			Doc:      "Estimates the probabilities of a correct match and of population uniqueness from Bayesian models of the key variables. It needs sampling.",
+			Limits: []schemas.Figure{
+				{Name: LimitPU, Doc: "Share of the population that is population unique, 0 to 1."},
+				{Name: LimitPUSU, Doc: "Share of the sample uniques that are population unique, 0 to 1."},
+				{Name: LimitCMUM, Doc: "Pr(correct match given unique match) by the model, 0 to 1."},
+				{Name: LimitCMSU, Doc: "Pr(correct match given sample unique), 0 to 1."},
+				{Name: LimitMaxCorrectMatch, Doc: "Greatest chance of a correct match of a record, 0 to 1.", Ranked: true},
+				{Name: LimitPopulationUniques, Doc: "Expected number of population uniques among the sample uniques."},
+				{Name: LimitCorrectMatches, Doc: "Expected number of correct matches among the sample uniques."},
+				{Name: schemas.LimitReidentifications, Doc: "Expected number of correct matches among all records."},
+			},
+		},
+	)
 }
 
 // Operators is an operators.Config's.

@@ -123,11 +123,21 @@ func relativeParts(m *Summary) []report.Part {
 	if len(m.Variables) == 0 {
 		return nil
 	}
-	rows := [][]report.Cell{{report.Left("without variable"), report.Right("fewer correct matches"), report.Right("CM|UM, times"), report.Right("sample uniques left")}}
+	rows := [][]report.Cell{
+		{report.Left("without variable"), report.Right("fewer correct matches"), report.Right("CM|UM, times"), report.Right("sample uniques left")},
+	}
 	list := slices.Clone(m.Variables)
 	slices.SortStableFunc(list, func(a, b RelativeRisk) int { return cmp.Compare(orZero(b.Tau2), orZero(a.Tau2)) })
 	for _, v := range list {
-		rows = append(rows, []report.Cell{report.Left("  " + report.Printable(v.Name)), report.Right(percentOrDash(v.Tau2)), report.Right(inverse(v.Theta)), report.Right(report.Count(v.SampleUniques))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left("  " + report.Printable(v.Name)),
+				report.Right(percentOrDash(v.Tau2)),
+				report.Right(inverse(v.Theta)),
+				report.Right(report.Count(v.SampleUniques)),
+			},
+		)
 	}
 	parts := []report.Part{{Apart: true, Rows: rows}}
 	for _, way := range []struct {
@@ -151,7 +161,14 @@ func categoryParts(title string, list []CategoryRisk, of func(CategoryRisk) *flo
 	slices.SortStableFunc(list, func(a, b CategoryRisk) int { return cmp.Compare(*of(b), *of(a)) })
 	rows := [][]report.Cell{{report.Left(title), report.Right("fewer correct matches"), report.Right("its sample uniques")}}
 	for _, c := range list[:min(mostCategories, len(list))] {
-		rows = append(rows, []report.Cell{report.Left("  " + report.Printable(c.Variable) + " = " + report.Value(c.Category)), report.Right(percentOrDash(of(c))), report.Right(report.Count(c.SuppressedUnique))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left("  " + report.Printable(c.Variable) + " = " + report.Value(c.Category)),
+				report.Right(percentOrDash(of(c))),
+				report.Right(report.Count(c.SuppressedUnique)),
+			},
+		)
 	}
 	return []report.Part{{Apart: true, Rows: rows}}
 }
@@ -163,7 +180,16 @@ func baselineParts(m *Summary) []report.Part {
 	}
 	rows := [][]report.Cell{{report.Left("simpler models"), report.Right("PU"), report.Right("PU|SU"), report.Right("CM|UM"), report.Right("CM|SU")}}
 	for _, b := range append([]Baseline{{Name: "(mc3)", PU: m.PU, PUSU: m.PUSU, CMUM: m.CMUM, CMSU: m.CMSU}}, m.Baselines...) {
-		rows = append(rows, []report.Cell{report.Left("  " + b.Name), report.Right(orDash(b.PU)), report.Right(orDash(b.PUSU)), report.Right(orDash(b.CMUM)), report.Right(orDash(b.CMSU))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left("  " + b.Name),
+				report.Right(orDash(b.PU)),
+				report.Right(orDash(b.PUSU)),
+				report.Right(orDash(b.CMUM)),
+				report.Right(orDash(b.CMSU)),
+			},
+		)
 	}
 	parts := []report.Part{{Apart: true, Rows: rows}}
 	for _, b := range m.Baselines {

@@ -23,7 +23,10 @@ func (b *bound) saved(t *contingency.Table, l *fittedLaw) *Model {
 		if categories == nil {
 			categories = []string{}
 		}
-		m.Variables = append(m.Variables, ModelVariable{Name: variable.Name, Categories: categories, Missing: l.law.Levels[v] > len(categories) && len(categories) > 0})
+		m.Variables = append(
+			m.Variables,
+			ModelVariable{Name: variable.Name, Categories: categories, Missing: l.law.Levels[v] > len(categories) && len(categories) > 0},
+		)
 	}
 	for _, model := range l.law.Models {
 		edges := model.Graph.Edges()
@@ -33,7 +36,10 @@ func (b *bound) saved(t *contingency.Table, l *fittedLaw) *Model {
 		m.Graphs = append(m.Graphs, ModelGraph{Edges: edges, LogLikelihood: model.LogLikelihood, Weight: model.Weight})
 	}
 	for _, margin := range l.law.Margins {
-		m.Margins = append(m.Margins, ModelMargin{Variables: slices.AppendSeq([]int{}, margin.Variables.Vertices()), Codes: margin.Codes, Counts: margin.Counts})
+		m.Margins = append(
+			m.Margins,
+			ModelMargin{Variables: slices.AppendSeq([]int{}, margin.Variables.Vertices()), Codes: margin.Codes, Counts: margin.Counts},
+		)
 	}
 	return m
 }
@@ -59,7 +65,15 @@ func (b *bound) openModel() error {
 	for i, g := range m.Graphs {
 		for _, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(names) || e[1] >= len(names) || e[0] == e[1] {
-				return fmt.Errorf("%s: the model %s: graph %d has an edge between variables %d and %d, there are %d", b.Prefix, from, i+1, e[0], e[1], len(names))
+				return fmt.Errorf(
+					"%s: the model %s: graph %d has an edge between variables %d and %d, there are %d",
+					b.Prefix,
+					from,
+					i+1,
+					e[0],
+					e[1],
+					len(names),
+				)
 			}
 		}
 		law.Models = append(law.Models, bayes.Model{Graph: graph.FromEdges(len(names), g.Edges), LogLikelihood: g.LogLikelihood, Weight: g.Weight})
@@ -102,7 +116,11 @@ func (b *bound) asModelled(t *contingency.Table, d *bayes.Data) (*bayes.Data, er
 		}
 		to[len(variable.Categories)] = -1
 		if known.Missing && b.drop[v] {
-			return nil, fmt.Errorf("the model %s has missing values of %s as a category, and here their records are dropped: take missing: category, or fit a model without them", b.Config.ModelIn, variable.Name)
+			return nil, fmt.Errorf(
+				"the model %s has missing values of %s as a category, and here their records are dropped: take missing: category, or fit a model without them",
+				b.Config.ModelIn,
+				variable.Name,
+			)
 		}
 		if known.Missing {
 			to[len(variable.Categories)] = len(known.Categories)
@@ -113,10 +131,23 @@ func (b *bound) asModelled(t *contingency.Table, d *bayes.Data) (*bayes.Data, er
 			case to[c] >= 0:
 				out.Codes[v][i] = uint32(to[c])
 			case int(c) < len(variable.Categories):
-				return nil, schemas.Contradiction("model_in", variable.Name, "the model %s does not know the category %q of %s: declare the levels of %s when the model is fitted, or recode",
-					b.Config.ModelIn, variable.Categories[c], variable.Name, variable.Name)
+				return nil, schemas.Contradiction(
+					"model_in",
+					variable.Name,
+					"the model %s does not know the category %q of %s: declare the levels of %s when the model is fitted, or recode",
+					b.Config.ModelIn,
+					variable.Categories[c],
+					variable.Name,
+					variable.Name,
+				)
 			default:
-				return nil, schemas.Contradiction("model_in", variable.Name, "the model %s was fitted to records that all have a value of %s: take missing: drop, or fit it to records with missing values", b.Config.ModelIn, variable.Name)
+				return nil, schemas.Contradiction(
+					"model_in",
+					variable.Name,
+					"the model %s was fitted to records that all have a value of %s: take missing: drop, or fit it to records with missing values",
+					b.Config.ModelIn,
+					variable.Name,
+				)
 			}
 		}
 	}

@@ -33,8 +33,18 @@ type summarizer struct {
 func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 	b, first := s.bound, s.laws[0]
 	names := b.names()
-	m := &Summary{Records: s.data.Records, Dropped: s.table.Records() - s.data.Records, Fraction: s.sample.Fraction, PopulationSize: s.sample.Population, ModelFrom: b.Config.ModelIn, Estimator: string(s.options.Estimator),
-		PriorPrecision: first.precision, Models: []ModelSummary{}, EdgeProbabilities: []EdgeProbability{}, Calibration: s.calibration(first.cells)}
+	m := &Summary{
+		Records:           s.data.Records,
+		Dropped:           s.table.Records() - s.data.Records,
+		Fraction:          s.sample.Fraction,
+		PopulationSize:    s.sample.Population,
+		ModelFrom:         b.Config.ModelIn,
+		Estimator:         string(s.options.Estimator),
+		PriorPrecision:    first.precision,
+		Models:            []ModelSummary{},
+		EdgeProbabilities: []EdgeProbability{},
+		Calibration:       s.calibration(first.cells),
+	}
 	var n1, n2 int64
 	for _, f := range s.data.Counts {
 		switch f {
@@ -50,7 +60,10 @@ func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 	}
 	s.measures(m, first)
 	for _, model := range first.law.Models {
-		m.Models = append(m.Models, ModelSummary{Cliques: model.Graph.Format(names), Edges: namedEdges(model.Graph, names), LogLikelihood: model.LogLikelihood, Weight: model.Weight})
+		m.Models = append(
+			m.Models,
+			ModelSummary{Cliques: model.Graph.Format(names), Edges: namedEdges(model.Graph, names), LogLikelihood: model.LogLikelihood, Weight: model.Weight},
+		)
 	}
 	if first.found != nil {
 		s.search(m, first.found, names)
@@ -103,7 +116,10 @@ func (s *summarizer) search(m *Summary, r *search.Result, names []string) {
 	if d.EdgeRHat != nil {
 		for v := range names {
 			for w := v + 1; w < len(names); w++ {
-				out.Edges = append(out.Edges, EdgeDiagnostics{Edge: [2]string{names[v], names[w]}, RHat: figure(d.EdgeRHat[v][w]), ESS: figure(d.EdgeESS[v][w])})
+				out.Edges = append(
+					out.Edges,
+					EdgeDiagnostics{Edge: [2]string{names[v], names[w]}, RHat: figure(d.EdgeRHat[v][w]), ESS: figure(d.EdgeESS[v][w])},
+				)
 			}
 		}
 	}
@@ -160,7 +176,10 @@ func (s *summarizer) relative(ctx context.Context, m *Summary) error {
 	names := s.bound.names()
 	ordinal := make([]bool, len(names))
 	for v, name := range names {
-		m.Variables = append(m.Variables, RelativeRisk{Name: name, Theta: figure(variables[v].Theta), Tau2: figure(variables[v].Tau2), SampleUniques: variables[v].Unique})
+		m.Variables = append(
+			m.Variables,
+			RelativeRisk{Name: name, Theta: figure(variables[v].Theta), Tau2: figure(variables[v].Tau2), SampleUniques: variables[v].Unique},
+		)
 		ordinal[v] = slices.Contains(s.bound.Config.Ordinal, name)
 	}
 	collapse, suppress, err := law.Categories(ctx, s.data, ordinal, s.options)
@@ -170,8 +189,15 @@ func (s *summarizer) relative(ctx context.Context, m *Summary) error {
 	n1 := m.KeySummary.SampleUniques
 	for v, name := range names {
 		for c := range collapse[v] {
-			row := CategoryRisk{Variable: name, Category: s.category(v, c), CollapseTheta: figure(collapse[v][c].Theta), CollapseTau2: figure(collapse[v][c].Tau2),
-				SuppressTheta: figure(suppress[v][c].Theta), SuppressTau2: figure(suppress[v][c].Tau2), SuppressedUnique: n1 - suppress[v][c].Unique}
+			row := CategoryRisk{
+				Variable:         name,
+				Category:         s.category(v, c),
+				CollapseTheta:    figure(collapse[v][c].Theta),
+				CollapseTau2:     figure(collapse[v][c].Tau2),
+				SuppressTheta:    figure(suppress[v][c].Theta),
+				SuppressTau2:     figure(suppress[v][c].Tau2),
+				SuppressedUnique: n1 - suppress[v][c].Unique,
+			}
 			if row.SuppressedUnique > 0 || row.CollapseTau2 != nil && *row.CollapseTau2 != 0 {
 				m.Categories = append(m.Categories, row)
 			}

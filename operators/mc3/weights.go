@@ -34,6 +34,11 @@ func (b *bound) oneFraction(t *contingency.Table) error {
 	if err != nil || high <= evenWeights*low {
 		return err
 	}
-	return fmt.Errorf("the weights %q differ, from %.4g to %.4g people a record by key combination: models of the population take one sampling fraction for all. "+
-		"If the design can be ignored, give sampling as population_size or fraction; individual takes the weights of each combination", b.Sampling.Weight, low, high)
+	return fmt.Errorf(
+		"the weights %q differ, from %.4g to %.4g people a record by key combination: models of the population take one sampling fraction for all. "+
+			"If the design can be ignored, give sampling as population_size or fraction; individual takes the weights of each combination",
+		b.Sampling.Weight,
+		low,
+		high,
+	)
 }

@@ -43,7 +43,12 @@ func (m *made1) Abort() {
 func described(t *testing.T) array.RecordReader {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "age", Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: arrow.NewMetadata([]string{"PARQUET:field_id", "unit"}, []string{"7", "years"})},
+		{
+			Name:     "age",
+			Type:     arrow.PrimitiveTypes.Int64,
+			Nullable: true,
+			Metadata: arrow.NewMetadata([]string{"PARQUET:field_id", "unit"}, []string{"7", "years"}),
+		},
 		{Name: "sex", Type: arrow.BinaryTypes.String, Nullable: true},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)

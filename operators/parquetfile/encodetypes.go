@@ -282,18 +282,28 @@ func decimal128Format(t *arrow.Decimal128Type) columnFormat {
 	scale, precision := int(t.Scale), int(t.Precision)
 	switch {
 	case precision <= 9:
-		return columnFormat{node: coded(parquet.Decimal(scale, precision, parquet.Int32Type)), reader: one(func(a *array.Decimal128, i int) (parquet.Value, error) {
-			return parquet.Int32Value(int32(a.Value(i).LowBits())), nil
-		})}
+		return columnFormat{
+			node: coded(parquet.Decimal(scale, precision, parquet.Int32Type)),
+			reader: one(func(a *array.Decimal128, i int) (parquet.Value, error) {
+				return parquet.Int32Value(int32(a.Value(i).LowBits())), nil
+			}),
+		}
 	case precision <= 18:
-		return columnFormat{node: coded(parquet.Decimal(scale, precision, parquet.Int64Type)), reader: one(func(a *array.Decimal128, i int) (parquet.Value, error) {
-			return parquet.Int64Value(int64(a.Value(i).LowBits())), nil
-		})}
+		return columnFormat{
+			node: coded(parquet.Decimal(scale, precision, parquet.Int64Type)),
+			reader: one(func(a *array.Decimal128, i int) (parquet.Value, error) {
+				return parquet.Int64Value(int64(a.Value(i).LowBits())), nil
+			}),
+		}
 	}
 	// The library orders fixed-length decimals as unsigned bytes: no statistics.
-	return columnFormat{node: coded(parquet.Decimal(scale, precision, parquet.FixedLenByteArrayType(16))), noBounds: true, reader: one(func(a *array.Decimal128, i int) (parquet.Value, error) {
-		return parquet.FixedLenByteArrayValue(bigEndian(a.Value(i).BigInt(), 16)), nil
-	})}
+	return columnFormat{
+		node:     coded(parquet.Decimal(scale, precision, parquet.FixedLenByteArrayType(16))),
+		noBounds: true,
+		reader: one(func(a *array.Decimal128, i int) (parquet.Value, error) {
+			return parquet.FixedLenByteArrayValue(bigEndian(a.Value(i).BigInt(), 16)), nil
+		}),
+	}
 }
 
 // bigEndian is x as two's complement.

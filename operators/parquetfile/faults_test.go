@@ -316,6 +316,10 @@ func TestDescriptionsOfWhatIsLeftOut(t *testing.T) {
 		require.Equal(t, c.want, text)
 		require.Equal(t, c.want != "", kept)
 	}
-	require.Equal(t, `{"index_columns":[{"kind":"range","start":2,"step":2,"stop":10}]}`, withRows(`{"index_columns":[{"kind":"range","start":2,"stop":100,"step":2}]}`, 4))
+	require.Equal(
+		t,
+		`{"index_columns":[{"kind":"range","start":2,"step":2,"stop":10}]}`,
+		withRows(`{"index_columns":[{"kind":"range","start":2,"stop":100,"step":2}]}`, 4),
+	)
 	require.Equal(t, `{}`, withRows(`{}`, 4))
 }

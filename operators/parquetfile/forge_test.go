@@ -129,7 +129,16 @@ func (f *forgery) bytes() []byte {
 		meta.set(metaDictionary, thriftInt(thriftI64, dictionary))
 	}
 	group := fields(groupColumns, list(fields(chunkOffset, int64(0), chunkMeta, meta)), groupBytes, size, groupRows, f.rows)
-	top := fields(footerVersion, 1, footerSchema, list(fields(elementName, "schema", elementChildren, 1), element), footerRows, f.rows, footerGroups, list(group))
+	top := fields(
+		footerVersion,
+		1,
+		footerSchema,
+		list(fields(elementName, "schema", elementChildren, 1), element),
+		footerRows,
+		f.rows,
+		footerGroups,
+		list(group),
+	)
 	from := len(b)
 	b = top.append(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(b)-from))

@@ -109,7 +109,14 @@ func FuzzPage(f *testing.F) {
 		}
 	}
 	for codec := range byte(codecLZ4Raw + 1) {
-		f.Add([]byte{0x15, 0, 0x15, 80, 0x15, 20, 0x2c, 0x15, 20, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []byte(nil), byte(1), byte(0), uint16(10), codec)
+		f.Add(
+			[]byte{0x15, 0, 0x15, 80, 0x15, 20, 0x2c, 0x15, 20, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+			[]byte(nil),
+			byte(1),
+			byte(0),
+			uint16(10),
+			codec,
+		)
 	}
 	f.Fuzz(func(t *testing.T, page, dictionary []byte, physical, repetition byte, values uint16, codec byte) {
 		leaf := leafType{physical: int(physical) % (physicalFixed + 1), fixed: 3}

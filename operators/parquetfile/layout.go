@@ -155,7 +155,12 @@ func (s *Source) sameSchemas() error {
 			}
 			x, y := &first.columns[i], &f.columns[i]
 			if !bytes.Equal(appendAll(a[x.elements:x.elements+x.length]), appendAll(b[y.elements:y.elements+y.length])) {
-				return fmt.Errorf("one output needs files of the same schema: column %q of %s is not as in %s (give a folder, for one output an input)", x.name, first.path, f.path)
+				return fmt.Errorf(
+					"one output needs files of the same schema: column %q of %s is not as in %s (give a folder, for one output an input)",
+					x.name,
+					first.path,
+					f.path,
+				)
 			}
 		}
 	}

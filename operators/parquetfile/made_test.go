@@ -54,7 +54,17 @@ func nastyRow(i int) nasty {
 		Dotted: fmt.Sprint("dot", i%3), Kind: fmt.Sprint("kind", i%2), Document: fmt.Sprintf(`{"i":%d}`, i),
 	}
 	if i%3 != 0 {
-		r.Flag, r.Small, r.Age, r.Huge, r.Name = ptr(i%2 == 0), ptr(int16(-i)), ptr(int32(i%90)), ptr(uint64(math.MaxUint64)-uint64(i)), ptr(fmt.Sprint("name ", i%17))
+		r.Flag, r.Small, r.Age, r.Huge, r.Name = ptr(
+			i%2 == 0,
+		), ptr(
+			int16(-i),
+		), ptr(
+			int32(i%90),
+		), ptr(
+			uint64(math.MaxUint64)-uint64(i),
+		), ptr(
+			fmt.Sprint("name ", i%17),
+		)
 		r.Tags, r.Points, r.Inner.A = []string{"a", fmt.Sprint(i)}[:i%3], map[string]int64{fmt.Sprint("k", i%4): int64(i)}, ptr(int64(i))
 	}
 	return r
@@ -80,7 +90,9 @@ type madeFile struct {
 func (m madeFile) bytes(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	options := append([]parquet.WriterOption{parquet.Compression(m.codec), parquet.DataPageVersion(max(m.version, 1)), parquet.KeyValueMetadata("pandas", "{}")}, m.options...)
+	options := append(
+		[]parquet.WriterOption{parquet.Compression(m.codec), parquet.DataPageVersion(max(m.version, 1)), parquet.KeyValueMetadata("pandas", "{}")},
+		m.options...)
 	if m.page > 0 {
 		options = append(options, parquet.PageBufferSize(m.page))
 	}

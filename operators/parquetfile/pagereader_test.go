@@ -188,7 +188,22 @@ func readTwice(t *testing.T, f *forgery) ([]string, bool) {
 func dirty(b byte) {
 	s := scratches.Get().(*scratch)
 	s.window.buffer = resized(s.window.buffer, windowBytes+pagePadding)
-	s.whole, s.data, s.codes, s.wide, s.offsets = resized(s.whole, 1<<12), resized(s.data, 1<<12), resized(s.codes, 1<<10), resized(s.wide, 1<<10), resized(s.offsets, 1<<10)
+	s.whole, s.data, s.codes, s.wide, s.offsets = resized(
+		s.whole,
+		1<<12,
+	), resized(
+		s.data,
+		1<<12,
+	), resized(
+		s.codes,
+		1<<10,
+	), resized(
+		s.wide,
+		1<<10,
+	), resized(
+		s.offsets,
+		1<<10,
+	)
 	for _, m := range [][]byte{s.window.buffer, s.whole, s.data} {
 		fill(m, b)
 	}
@@ -215,15 +230,33 @@ func TestHostilePages(t *testing.T) {
 		f    forgery
 		says string
 	}{
-		"index run":     {forgery{pages: []forgedPage{dictionary, data(encodingDictionary, 512, append([]byte{1}, run(1<<31-1, 0)...))}}, "a run of 2147483647 values where 512 are left"},
-		"level run":     {forgery{repetition: 1, pages: []forgedPage{{kind: pageData, values: 8, levels: [2][]byte{nil, run(1<<40, 1)}, body: big[:32]}}}, "a run of 1099511627776 values where 8 are left"},
-		"level":         {forgery{repetition: 1, pages: []forgedPage{{kind: pageData, values: 8, levels: [2][]byte{nil, run(8, 2)}, body: big[:32]}}}, "a level of 2"},
-		"bit width":     {forgery{pages: []forgedPage{dictionary, data(encodingDictionary, 8, []byte{200, 3, 1, 1})}}, "its indexes have 200 bits"},
-		"packed":        {forgery{pages: []forgedPage{dictionary, data(encodingDictionary, 1000, []byte{1, 0xff, 0xff, 0xff, 0xff, 0x0f, 1})}}, "ends too early"},
-		"delta":         {forgery{pages: []forgedPage{data(encodingDelta, 100, []byte{0x80, 1, 4, 100, 0})}}, "ends too early"},
-		"delta n":       {forgery{pages: []forgedPage{data(encodingDelta, 100, []byte{0x80, 1, 4, 0xff, 0xff, 0xff, 0x7f, 0})}}, "it has 268435455 of its 100 values"},
-		"values":        {forgery{pages: []forgedPage{data(encodingPlain, 1<<30, big[:8])}}, "claims to have 1073741824 values"},
-		"dictionary":    {forgery{pages: []forgedPage{{kind: pageDictionary, values: 1 << 20, body: big[:8]}, data(encodingDictionary, 8, []byte{0})}}, "fewer than the 1048576 values"},
+		"index run": {
+			forgery{pages: []forgedPage{dictionary, data(encodingDictionary, 512, append([]byte{1}, run(1<<31-1, 0)...))}},
+			"a run of 2147483647 values where 512 are left",
+		},
+		"level run": {
+			forgery{repetition: 1, pages: []forgedPage{{kind: pageData, values: 8, levels: [2][]byte{nil, run(1<<40, 1)}, body: big[:32]}}},
+			"a run of 1099511627776 values where 8 are left",
+		},
+		"level": {
+			forgery{repetition: 1, pages: []forgedPage{{kind: pageData, values: 8, levels: [2][]byte{nil, run(8, 2)}, body: big[:32]}}},
+			"a level of 2",
+		},
+		"bit width": {forgery{pages: []forgedPage{dictionary, data(encodingDictionary, 8, []byte{200, 3, 1, 1})}}, "its indexes have 200 bits"},
+		"packed": {
+			forgery{pages: []forgedPage{dictionary, data(encodingDictionary, 1000, []byte{1, 0xff, 0xff, 0xff, 0xff, 0x0f, 1})}},
+			"ends too early",
+		},
+		"delta": {forgery{pages: []forgedPage{data(encodingDelta, 100, []byte{0x80, 1, 4, 100, 0})}}, "ends too early"},
+		"delta n": {
+			forgery{pages: []forgedPage{data(encodingDelta, 100, []byte{0x80, 1, 4, 0xff, 0xff, 0xff, 0x7f, 0})}},
+			"it has 268435455 of its 100 values",
+		},
+		"values": {forgery{pages: []forgedPage{data(encodingPlain, 1<<30, big[:8])}}, "claims to have 1073741824 values"},
+		"dictionary": {
+			forgery{pages: []forgedPage{{kind: pageDictionary, values: 1 << 20, body: big[:8]}, data(encodingDictionary, 8, []byte{0})}},
+			"fewer than the 1048576 values",
+		},
 		"no dictionary": {forgery{pages: []forgedPage{data(encodingDictionary, 8, []byte{0})}}, "indexes of a dictionary that its column chunk does not have"},
 		"encoding":      {forgery{pages: []forgedPage{data(encodingDeltaBytes, 8, big[:64])}}, "encoding 7, which INT32 does not have"},
 	}
@@ -291,7 +324,11 @@ func TestPagesBeyondMemory(t *testing.T) {
 	s, err := Open(t.Context(), []string{path}, Options{Memory: 1 << 26})
 	require.NoError(t, err)
 	defer s.Close()
-	require.ErrorContains(t, s.Verify(t.Context(), 1, nil), `row group 0, column "x": a page, which may take a part of the memory allowed, needs about 128 MiB of memory, the limit is 64 MiB: allow more, or write`)
+	require.ErrorContains(
+		t,
+		s.Verify(t.Context(), 1, nil),
+		`row group 0, column "x": a page, which may take a part of the memory allowed, needs about 128 MiB of memory, the limit is 64 MiB: allow more, or write`,
+	)
 	s, err = Open(t.Context(), []string{path}, Options{Memory: 1 << 30})
 	require.NoError(t, err)
 	defer s.Close()

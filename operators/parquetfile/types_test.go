@@ -41,14 +41,30 @@ var flatTypes = []struct {
 	{arrow.BinaryTypes.Binary, func(b array.Builder, i int) { b.(*array.BinaryBuilder).Append([]byte{byte(i), 0xff, 0}) }, nil},
 	{&arrow.FixedSizeBinaryType{ByteWidth: 3}, func(b array.Builder, i int) { b.(*array.FixedSizeBinaryBuilder).Append([]byte{byte(i), 0xff, 0}) }, nil},
 	{arrow.FixedWidthTypes.Date32, func(b array.Builder, i int) { b.(*array.Date32Builder).Append(arrow.Date32(i - 50)) }, nil},
-	{arrow.FixedWidthTypes.Date64, func(b array.Builder, i int) { b.(*array.Date64Builder).Append(arrow.Date64((i - 50) * 86400000)) }, arrow.FixedWidthTypes.Date32},
+	{
+		arrow.FixedWidthTypes.Date64,
+		func(b array.Builder, i int) { b.(*array.Date64Builder).Append(arrow.Date64((i - 50) * 86400000)) },
+		arrow.FixedWidthTypes.Date32,
+	},
 	{arrow.FixedWidthTypes.Time32ms, func(b array.Builder, i int) { b.(*array.Time32Builder).Append(arrow.Time32(i * 1000)) }, nil},
 	{arrow.FixedWidthTypes.Time64us, func(b array.Builder, i int) { b.(*array.Time64Builder).Append(arrow.Time64(i * 1000000)) }, nil},
 	{arrow.FixedWidthTypes.Time64ns, func(b array.Builder, i int) { b.(*array.Time64Builder).Append(arrow.Time64(i)) }, nil},
-	{&arrow.TimestampType{Unit: arrow.Second}, func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) }, &arrow.TimestampType{Unit: arrow.Millisecond}},
+	{
+		&arrow.TimestampType{Unit: arrow.Second},
+		func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) },
+		&arrow.TimestampType{Unit: arrow.Millisecond},
+	},
 	{&arrow.TimestampType{Unit: arrow.Millisecond}, func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(-i)) }, nil},
-	{&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) }, nil},
-	{&arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "Europe/Berlin"}, func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) }, nil},
+	{
+		&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
+		func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) },
+		nil,
+	},
+	{
+		&arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "Europe/Berlin"},
+		func(b array.Builder, i int) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(i)) },
+		nil,
+	},
 	{&arrow.Decimal128Type{Precision: 7, Scale: 2}, decimalValue, nil},
 	{&arrow.Decimal128Type{Precision: 15, Scale: 0}, decimalValue, nil},
 	{&arrow.Decimal128Type{Precision: 38, Scale: 10}, decimalValue, nil},
@@ -185,6 +201,12 @@ func TestStatisticsOfNewChunks(t *testing.T) {
 	require.Equal(t, "0", columnTexts(t, o, operators.Want{Name: "new_zero"}, 0)[0])
 	require.NotContains(t, []byte{0xf8, 0x7f}, last[0].MetaData.Statistics.MaxValue)
 	if m := last[0].MetaData.Statistics.MaxValue; m != nil {
-		require.Equal(t, 99.0, math.Float64frombits(uint64(m[0])|uint64(m[1])<<8|uint64(m[2])<<16|uint64(m[3])<<24|uint64(m[4])<<32|uint64(m[5])<<40|uint64(m[6])<<48|uint64(m[7])<<56))
+		require.Equal(
+			t,
+			99.0,
+			math.Float64frombits(
+				uint64(m[0])|uint64(m[1])<<8|uint64(m[2])<<16|uint64(m[3])<<24|uint64(m[4])<<32|uint64(m[5])<<40|uint64(m[6])<<48|uint64(m[7])<<56,
+			),
+		)
 	}
 }

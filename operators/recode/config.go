@@ -49,7 +49,11 @@ func (r *Column) Fields() schemas.Table {
 			{Name: "bottom", To: &r.Bottom, Doc: "Lower values become this one."},
 			{Name: "top", To: &r.Top, Doc: "Values from here up form one category."},
 			{Name: "replace", To: &r.Replace, Doc: "The new column takes the place of the old one."},
-			{Name: "keep", To: &r.Keep, Doc: "false: the new column feeds the operators that follow and is not written; together with replace they see it under the old name, and the file keeps the old column."},
+			{
+				Name: "keep",
+				To:   &r.Keep,
+				Doc:  "false: the new column feeds the operators that follow and is not written; together with replace they see it under the old name, and the file keeps the old column.",
+			},
 		}}
 }
 
@@ -93,11 +97,24 @@ func (c *Config) Warnings(measured map[string][]string) []string {
 	for _, r := range *c {
 		shown := r.Keep == nil || *r.Keep
 		if who := measured[r.Source()]; shown && len(who) > 0 {
-			list = append(list, fmt.Sprintf("recode %s comes after %s, which saw %s as it was: the output has the recoded column beside a risk of the unrecoded one; put recode before",
-				r.Name, strings.Join(who, " and "), r.Source()))
+			list = append(
+				list,
+				fmt.Sprintf(
+					"recode %s comes after %s, which saw %s as it was: the output has the recoded column beside a risk of the unrecoded one; put recode before",
+					r.Name,
+					strings.Join(who, " and "),
+					r.Source(),
+				),
+			)
 		}
 		if r.Map != nil && r.Other == nil {
-			list = append(list, fmt.Sprintf("recode %s has a map without other: categories that it does not name stay as they are; say other: NAME, or other: \"\" to make them missing", r.Name))
+			list = append(
+				list,
+				fmt.Sprintf(
+					"recode %s has a map without other: categories that it does not name stay as they are; say other: NAME, or other: \"\" to make them missing",
+					r.Name,
+				),
+			)
 		}
 	}
 	return list

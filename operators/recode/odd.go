@@ -88,8 +88,18 @@ func (o *odd) remark() (string, error) {
 	list := strings.Join(words, ", ")
 	if o.numbers == 0 {
 		return "", &schemas.SpecError{Problems: []schemas.Problem{{Path: "operators",
-			Message: advice.Textf("%s: no row has a number in the column of text %q (its values are such as %s): bands and ends are of numbers; use map or truncate", o.who, o.from, list)}}}
+			Message: advice.Textf(
+				"%s: no row has a number in the column of text %q (its values are such as %s): bands and ends are of numbers; use map or truncate",
+				o.who,
+				o.from,
+				list,
+			)}}}
 	}
-	return fmt.Sprintf("%s: %d rows have values of %q that are no numbers (such as %s): they stay as they are, beside the bands; say what they mean by missing_codes, or by a map",
-		o.who, total, o.from, list), nil
+	return fmt.Sprintf(
+		"%s: %d rows have values of %q that are no numbers (such as %s): they stay as they are, beside the bands; say what they mean by missing_codes, or by a map",
+		o.who,
+		total,
+		o.from,
+		list,
+	), nil
 }

@@ -18,7 +18,9 @@ import (
 )
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, New: func() schemas.Config { return &Config{} }, Doc: "Makes columns from others: new column to how it is made."})
+	operators.Register(
+		schemas.Kind{Name: Name, New: func() schemas.Config { return &Config{} }, Doc: "Makes columns from others: new column to how it is made."},
+	)
 }
 
 // Operators is an operators.Config's.

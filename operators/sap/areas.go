@@ -71,7 +71,10 @@ func (f *fit) allAreas(ctx context.Context, allowed budget.Budget, located *cont
 	for v := range b.by {
 		shape[v] = len(t.Variables[v].Categories)
 		if areas *= max(1, shape[v]); areas > math.MaxInt32 {
-			return fmt.Errorf("the levels of by have more than %d combinations, each of which is a table: take fewer levels, or leave them out for the tables observed", math.MaxInt32)
+			return fmt.Errorf(
+				"the levels of by have more than %d combinations, each of which is a table: take fewer levels, or leave them out for the tables observed",
+				math.MaxInt32,
+			)
 		}
 	}
 	if err := allowed.Memory(fmt.Sprintf("a table of each of the %d combinations of the levels of by", areas), int64(areas)*f.bytesOfArea(),

@@ -23,8 +23,13 @@ func countedCells(t *testing.T, counts ...int64) *operators.Records {
 	for i, c := range counts {
 		rows = append(rows, fmt.Sprintf(`{"S":"%d","H":"%d","n":%d}`, i/2, i%2, c))
 	}
-	return operatortest.Typed(t, memory.DefaultAllocator, []arrow.Field{{Name: "S", Type: arrow.BinaryTypes.String}, {Name: "H", Type: arrow.BinaryTypes.String},
-		{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, "["+strings.Join(rows, ",")+"]")
+	return operatortest.Typed(
+		t,
+		memory.DefaultAllocator,
+		[]arrow.Field{{Name: "S", Type: arrow.BinaryTypes.String}, {Name: "H", Type: arrow.BinaryTypes.String},
+			{Name: "n", Type: arrow.PrimitiveTypes.Int64}},
+		"["+strings.Join(rows, ",")+"]",
+	)
 }
 
 func largeCounts() []int64 {
@@ -38,7 +43,13 @@ func largeCounts() []int64 {
 // A population in two cells is measured in no time.
 func TestSAPOfAPopulation(t *testing.T) {
 	config := Config{Cells: operatortest.Variables("S", "H"), Known: []int64{5, 343_396}}
-	out, report, err := operatortest.Table(t, memory.DefaultAllocator, countedCells(t, 166_001, 177_397), operators.Options{Count: "n"}, Operator{Config: config})
+	out, report, err := operatortest.Table(
+		t,
+		memory.DefaultAllocator,
+		countedCells(t, 166_001, 177_397),
+		operators.Options{Count: "n"},
+		Operator{Config: config},
+	)
 	require.NoError(t, err)
 	s := report.Operators[0].Summary.(*Summary)
 	require.EqualValues(t, 343_396, *s.SmallestKnown[0].Known)
@@ -72,8 +83,17 @@ func TestSAPThatTakesTooLong(t *testing.T) {
 // With margins, random orders of so many people would take days.
 func TestMarginsThatTakeTooLong(t *testing.T) {
 	config := Config{Cells: operatortest.Variables("S", "H"), Known: []int64{5}, Release: Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 5}, Total: "exact", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
-	_, _, err := operatortest.Table(t, memory.DefaultAllocator, countedCells(t, 2_000_000_001, 2_000_000_002, 1_000_000_004, 3), operators.Options{Count: "n"}, Operator{Config: config})
+		Perturbation: schemas.Perturbation{
+			Scheme: "conventional",
+			Base:   5,
+		}, Total: "exact", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
+	_, _, err := operatortest.Table(
+		t,
+		memory.DefaultAllocator,
+		countedCells(t, 2_000_000_001, 2_000_000_002, 1_000_000_004, 3),
+		operators.Options{Count: "n"},
+		Operator{Config: config},
+	)
 	require.ErrorContains(t, err, "hours of one processor")
 	require.ErrorContains(t, err, "fewer margins")
 }

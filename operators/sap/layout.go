@@ -203,13 +203,25 @@ func (n *identity) wrong(a int, what string, k perturb.Kernel, c, j int64, there
 	case b.Published == nil:
 		return n.where(a, schemas.Contradiction("published", "", "%s is %d, which cannot be published as %d %s", what, c, j, by))
 	case there:
-		return n.where(a, schemas.Contradiction("published", "", "%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.Name))
+		return n.where(
+			a,
+			schemas.Contradiction("published", "", "%s is %d, which cannot have been published as %d %s, as %s says", what, c, j, by, b.Published.Name),
+		)
 	}
 	more := ""
 	if slices.Contains(n.named[b.by:], tabular.Total) {
 		more = "; write the margins to the file too"
 	}
-	return schemas.Contradiction("published", "", "%s has no row for %s; absent rows are read as 0, and %s is %d%s", b.Published.Name, tabular.Words(n.named), what, c, more)
+	return schemas.Contradiction(
+		"published",
+		"",
+		"%s has no row for %s; absent rows are read as 0, and %s is %d%s",
+		b.Published.Name,
+		tabular.Words(n.named),
+		what,
+		c,
+		more,
+	)
 }
 
 // where tells an error with the name of the table.

@@ -147,7 +147,10 @@ func (w *tableWorker) count(ctx context.Context, a int) error {
 func (w *tableWorker) possible(a int) error {
 	for _, cell := range w.cells {
 		if w.impossible != nil && w.impossible[cell] && w.table.Counts[cell] > 0 {
-			return w.names.where(a, wronglySaid("%s is among the impossible combinations, and the data has %d of it", w.names.words(cell), w.table.Counts[cell]))
+			return w.names.where(
+				a,
+				wronglySaid("%s is among the impossible combinations, and the data has %d of it", w.names.words(cell), w.table.Counts[cell]),
+			)
 		}
 	}
 	return nil

@@ -87,7 +87,11 @@ func (s Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if s.Config.Tables != "" {
 		for _, v := range s.Config.By {
 			if slices.Contains(s.Config.TableColumns(), v.Name) {
-				return nil, fmt.Errorf("%s: %s is the name of a column of the file of tables: rename the variable of by, or leave the file out", b.prefix, v.Name)
+				return nil, fmt.Errorf(
+					"%s: %s is the name of a column of the file of tables: rename the variable of by, or leave the file out",
+					b.prefix,
+					v.Name,
+				)
 			}
 		}
 	}

@@ -37,11 +37,24 @@ func (f *fit) foreignRows(env operators.Env) error {
 		case n == 0:
 			empty++
 		default:
-			return schemas.Contradiction("published", "", "%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables", p.Name, n, tabular.Words(cell), reason)
+			return schemas.Contradiction(
+				"published",
+				"",
+				"%s has a count of %d in the row %s, and %s: declare levels in the spec, or see whether it is the file of these tables",
+				p.Name,
+				n,
+				tabular.Words(cell),
+				reason,
+			)
 		}
 	}
 	if empty > 0 {
-		env.Warn("%s: %d rows of 0 of %s are of categories or tables that the data does not have: they are not counted as cells; declare levels if they should be", b.prefix, empty, p.Name)
+		env.Warn(
+			"%s: %d rows of 0 of %s are of categories or tables that the data does not have: they are not counted as cells; declare levels if they should be",
+			b.prefix,
+			empty,
+			p.Name,
+		)
 	}
 	return nil
 }

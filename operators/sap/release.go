@@ -40,14 +40,32 @@ func (r *Release) Random() bool {
 func (r *Release) Fields() schemas.Table {
 	t := r.Perturbation.Fields()
 	t.Doc = "How counts are published."
-	t.Fields = append(t.Fields,
-		schemas.Field{Name: "base_table", To: &r.BaseTable, Words: Totals, Schema: `"default": "same"`, Doc: "How the table over all of cells is published: perturbed, exactly, or not.",
-			Flag: &schemas.Flag{Name: "base-table", Usage: "how the tables over all of --cells are published: same, exact or none (default: same)"}},
-		schemas.Field{Name: "total", To: &r.Total, Words: Totals, Schema: `"default": "none"`, Doc: "How each table's total is published: perturbed alike, exactly, or not.",
-			Flag: &schemas.Flag{Name: "total", Usage: "how each table's total is published: same, exact or none (default: none)"}},
-		schemas.Field{Name: "margins", To: marginsForm{&r.Margins}, Doc: "Further tables that are released, over some of the cells' variables: perturbed as the table is, or in ways of their own."},
+	t.Fields = append(
+		t.Fields,
+		schemas.Field{
+			Name:   "base_table",
+			To:     &r.BaseTable,
+			Words:  Totals,
+			Schema: `"default": "same"`,
+			Doc:    "How the table over all of cells is published: perturbed, exactly, or not.",
+			Flag:   &schemas.Flag{Name: "base-table", Usage: "how the tables over all of --cells are published: same, exact or none (default: same)"},
+		},
+		schemas.Field{
+			Name:   "total",
+			To:     &r.Total,
+			Words:  Totals,
+			Schema: `"default": "none"`,
+			Doc:    "How each table's total is published: perturbed alike, exactly, or not.",
+			Flag:   &schemas.Flag{Name: "total", Usage: "how each table's total is published: same, exact or none (default: none)"},
+		},
+		schemas.Field{
+			Name: "margins",
+			To:   marginsForm{&r.Margins},
+			Doc:  "Further tables that are released, over some of the cells' variables: perturbed as the table is, or in ways of their own.",
+		},
 		schemas.Field{Name: "published", To: &r.Published, Schema: `"minLength": 1`, Doc: "File with the counts that were really published.",
-			Flag: &schemas.Flag{Name: "published", Usage: "`FILE` with the counts that were really published"}})
+			Flag: &schemas.Flag{Name: "published", Usage: "`FILE` with the counts that were really published"}},
+	)
 	return t
 }
 

@@ -63,7 +63,18 @@ func releasedRows(m *Summary) [][]report.Cell {
 
 // distributionRows have a row a number of people known.
 func distributionRows(m *Summary) [][]report.Cell {
-	rows := [][]report.Cell{{report.Left("  known"), report.Right("mean SAP"), report.Right("greatest"), report.Right("tables at 0"), report.Right("to 0.1"), report.Right("to 0.5"), report.Right("below 1"), report.Right("at 1")}}
+	rows := [][]report.Cell{
+		{
+			report.Left("  known"),
+			report.Right("mean SAP"),
+			report.Right("greatest"),
+			report.Right("tables at 0"),
+			report.Right("to 0.1"),
+			report.Right("to 0.5"),
+			report.Right("below 1"),
+			report.Right("at 1"),
+		},
+	}
 	for _, d := range m.Distribution {
 		low, middle, high := d.Bands[0], int64(0), int64(0)
 		for b, n := range d.Bands[1:] {
@@ -73,8 +84,19 @@ func distributionRows(m *Summary) [][]report.Cell {
 				high += n
 			}
 		}
-		rows = append(rows, []report.Cell{report.Left(fmt.Sprintf("    %d", d.Known)), report.Right(report.Figure(d.Mean)), report.Right(report.Figure(d.Greatest)), report.Right(report.Count(d.Zero)), report.Right(report.Count(low)), report.Right(report.Count(middle)),
-			report.Right(report.Count(high)), report.Right(report.Count(d.One))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left(fmt.Sprintf("    %d", d.Known)),
+				report.Right(report.Figure(d.Mean)),
+				report.Right(report.Figure(d.Greatest)),
+				report.Right(report.Count(d.Zero)),
+				report.Right(report.Count(low)),
+				report.Right(report.Count(middle)),
+				report.Right(report.Count(high)),
+				report.Right(report.Count(d.One)),
+			},
+		)
 	}
 	return rows
 }

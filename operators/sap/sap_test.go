@@ -20,7 +20,12 @@ import (
 )
 
 func sapOf(p schemas.Perturbation, total string) Config {
-	return Config{By: operatortest.Variables("A"), Cells: operatortest.Variables("S", "H"), Release: Release{Perturbation: p, Total: total}, Known: []int64{0, 1, 3}}
+	return Config{
+		By:      operatortest.Variables("A"),
+		Cells:   operatortest.Variables("S", "H"),
+		Release: Release{Perturbation: p, Total: total},
+		Known:   []int64{0, 1, 3},
+	}
 }
 
 func sapRows(t *testing.T, s Operator, o operators.Options, rows ...string) ([]string, *operators.Report, error) {
@@ -48,7 +53,18 @@ func TestSAPOfExactTables(t *testing.T) {
 
 	config := sapOf(schemas.Perturbation{}, "")
 	config.Missing = schemas.MissingDrop
-	out, report, err = sapRows(t, Operator{Config: config}, operators.Options{}, "north m good", "north m bad", "north f good", "north f bad", "north f bad", "south _ good", "north _ good")
+	out, report, err = sapRows(
+		t,
+		Operator{Config: config},
+		operators.Options{},
+		"north m good",
+		"north m bad",
+		"north f good",
+		"north f bad",
+		"north f bad",
+		"south _ good",
+		"north _ good",
+	)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(out[1], "north m good 0 0.6 1 0 0.2 0.6 0 0.5 1"), out[1])
 	require.Equal(t, "south _ good _ _ _ _ _ _ _ _ _", out[6])
@@ -149,7 +165,12 @@ func TestSAPAgainstTheEngine(t *testing.T) {
 func TestSAPOfPublishedCounts(t *testing.T) {
 	rows := []string{"north m good", "north m good", "north f bad"}
 	published := func(lines_ ...string) (*operators.Published, error) {
-		return operators.ReadPublished(t.Context(), "released", operatortest.Lines(t, memory.DefaultAllocator, 2, "A S H count", lines_...), []string{"A", "S", "H"})
+		return operators.ReadPublished(
+			t.Context(),
+			"released",
+			operatortest.Lines(t, memory.DefaultAllocator, 2, "A S H count", lines_...),
+			[]string{"A", "S", "H"},
+		)
 	}
 	_, err := published("north m good 3", "north m bad 0", "north f good abc", "north f bad 0")
 	require.ErrorContains(t, err, `released: the count of [north, f, good] is "abc"; it must be a whole number`)
@@ -162,7 +183,11 @@ func TestSAPOfPublishedCounts(t *testing.T) {
 	p, err = published("north m good 9", "north m bad 0", "north f good 0", "north f bad 0", "north Total Total 3")
 	require.NoError(t, err)
 	_, _, err = sapRows(t, Operator{Config: config, Published: p}, operators.Options{}, rows...)
-	require.ErrorContains(t, err, "table [north]: the count of [S=m, H=good] is 2, which cannot have been published as 9 by unbiased random rounding to base 3, as released says")
+	require.ErrorContains(
+		t,
+		err,
+		"table [north]: the count of [S=m, H=good] is 2, which cannot have been published as 9 by unbiased random rounding to base 3, as released says",
+	)
 }
 
 func TestSAPRefuses(t *testing.T) {
@@ -190,7 +215,10 @@ func TestSAPRefuses(t *testing.T) {
 // With margins, the table of the shared cases: sex and street, all rounded to base 3.
 func TestSAPWithMargins(t *testing.T) {
 	config := Config{Cells: operatortest.Variables("S", "H"), Known: []int64{0, 1, 12}, Release: Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
+		Perturbation: schemas.Perturbation{
+			Scheme: "conventional",
+			Base:   3,
+		}, Total: "same", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
 	out, report, err := sapRows(t, Operator{Config: config}, operators.Options{}, marginRows...)
 	require.NoError(t, err)
 	require.Equal(t, "A S H sap_0 sap_1 sap_12 sap_cell_0 sap_cell_1 sap_cell_12", out[0])

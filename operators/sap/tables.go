@@ -94,8 +94,11 @@ func (f *fit) summarise(env operators.Env) *Summary {
 		if policy == "" {
 			policy = schemas.MissingCategory
 		}
-		s.Variables = append(s.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v), Policy: policy,
-			MissingCodes: b.Config.Cells[v-b.by].MissingCodes})
+		s.Variables = append(
+			s.Variables,
+			schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v), Policy: policy,
+				MissingCodes: b.Config.Cells[v-b.by].MissingCodes},
+		)
 	}
 	most := slices.Max(f.known)
 	for _, n := range f.people {
@@ -130,7 +133,12 @@ func (f *fit) summarise(env operators.Env) *Summary {
 		env.Warn("%s: the tightest bounds of some cells were not found: SAP is at least what is said", b.prefix)
 	}
 	if !s.Exact {
-		env.Warn("%s: for some tables SAP is an estimate from %d random orders of their people, to within %.2g (95 %% intervals)", b.prefix, attribution.DefaultSamples, s.HalfWidth)
+		env.Warn(
+			"%s: for some tables SAP is an estimate from %d random orders of their people, to within %.2g (95 %% intervals)",
+			b.prefix,
+			attribution.DefaultSamples,
+			s.HalfWidth,
+		)
 	}
 	if s.SmallTables > 0 {
 		env.Warn("%s: %s fewer than %d people, where SAP is that of knowing everybody", b.prefix, have(s.SmallTables), most)

@@ -46,7 +46,11 @@ func (f *fit) affordable(ctx context.Context, env operators.Env) error {
 		advice = "take fewer or coarser variables, smaller areas, or fewer margins"
 	}
 	refused := func() error {
-		return env.Budget.Steps(fmt.Sprintf("%d tables of %d cells, of which %d in all have people, are", areas, f.layout.cells, f.table.Classes()), work, advice)
+		return env.Budget.Steps(
+			fmt.Sprintf("%d tables of %d cells, of which %d in all have people, are", areas, f.layout.cells, f.table.Classes()),
+			work,
+			advice,
+		)
 	}
 	if err := refused(); err != nil || !f.joint {
 		return err

@@ -94,13 +94,23 @@ func TestMarginsThatAreNotPublished(t *testing.T) {
 	p, err := released(t, "A S H count", "north m good 2", "north m bad 1")
 	require.NoError(t, err)
 	_, _, err = sapRows(t, Operator{Config: config, Published: p}, operators.Options{}, "north m good", "north m good", "north m bad")
-	require.ErrorContains(t, err, "released.csv has no row for [north, m, Total]; absent rows are read as 0, and the count of [m, Total] in the margin [S] is 3; write the margins")
+	require.ErrorContains(
+		t,
+		err,
+		"released.csv has no row for [north, m, Total]; absent rows are read as 0, and the count of [m, Total] in the margin [S] is 3; write the margins",
+	)
 }
 
 // A category that is named as totals are would share their noise.
 func TestSAPRefusesTotals(t *testing.T) {
 	for _, row := range []string{"north Total good", "Total m good"} {
-		_, _, err := sapRows(t, Operator{Config: sapOf(schemas.Perturbation{Scheme: "random", Base: 3}, "same"), Secret: []byte("0123456789abcdef")}, operators.Options{}, "north m good", row)
+		_, _, err := sapRows(
+			t,
+			Operator{Config: sapOf(schemas.Perturbation{Scheme: "random", Base: 3}, "same"), Secret: []byte("0123456789abcdef")},
+			operators.Options{},
+			"north m good",
+			row,
+		)
 		require.ErrorContains(t, err, `has the category "Total", which names totals`)
 	}
 	config := sapOf(schemas.Perturbation{}, "")
@@ -120,7 +130,11 @@ func TestNamesOfFilesOfTables(t *testing.T) {
 		require.ErrorContains(t, err, name+" is the name of a column of the file of tables")
 	}
 	for _, name := range schemas.CountColumns {
-		_, err := tabulate.Operator{Config: tabulate.Config{Cells: operatortest.Variables(name), Path: "t.csv"}}.Bind(operatortest.Lines(t, memory.DefaultAllocator, 1, name, "1").Schema())
+		_, err := tabulate.Operator{
+			Config: tabulate.Config{Cells: operatortest.Variables(name), Path: "t.csv"},
+		}.Bind(
+			operatortest.Lines(t, memory.DefaultAllocator, 1, name, "1").Schema(),
+		)
 		require.ErrorContains(t, err, name+" is a name of the column of counts")
 	}
 }
@@ -197,7 +211,10 @@ func TestRiskiestTables(t *testing.T) {
 // The smallest number of people known is found with margins too.
 func TestSmallestKnownWithMargins(t *testing.T) {
 	config := Config{By: operatortest.Variables("A"), Cells: operatortest.Variables("S", "H"), Known: []int64{1}, Threshold: pointerTo(0.15), Release: Release{
-		Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 3}, Total: "same", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
+		Perturbation: schemas.Perturbation{
+			Scheme: "conventional",
+			Base:   3,
+		}, Total: "same", Margins: []Margin{{Variables: []string{"S"}}, {Variables: []string{"H"}}}}}
 	_, report, err := sapRows(t, Operator{Config: config}, operators.Options{}, marginRows...)
 	require.NoError(t, err)
 	r := report.Operators[0].Fitted.(operators.Tabled).Tables(memory.DefaultAllocator)

@@ -26,11 +26,18 @@ type Condition struct {
 
 // Fields is the field table.
 func (s *Config) Fields() schemas.Table {
-	return schemas.Table{Rules: `"anyOf": [{"required": ["rows"]}, {"required": ["columns"]}], "dependentRequired": {"keep_rows": ["rows"]}`, Fields: []schemas.Field{
-		{Name: "rows", To: rowsForm{&s.Rows}, Doc: "Column to the values it must have: one, a list, or a range. All must hold; a missing value never does."},
-		{Name: "columns", To: &s.Columns, What: "select.columns", Doc: "Columns so far that stay in the output, in their own order."},
-		{Name: "keep_rows", To: &s.KeepRows, Doc: "Rows that are not chosen stay in the output, with nulls in the columns of the operators that follow."},
-	}}
+	return schemas.Table{
+		Rules: `"anyOf": [{"required": ["rows"]}, {"required": ["columns"]}], "dependentRequired": {"keep_rows": ["rows"]}`,
+		Fields: []schemas.Field{
+			{
+				Name: "rows",
+				To:   rowsForm{&s.Rows},
+				Doc:  "Column to the values it must have: one, a list, or a range. All must hold; a missing value never does.",
+			},
+			{Name: "columns", To: &s.Columns, What: "select.columns", Doc: "Columns so far that stay in the output, in their own order."},
+			{Name: "keep_rows", To: &s.KeepRows, Doc: "Rows that are not chosen stay in the output, with nulls in the columns of the operators that follow."},
+		},
+	}
 }
 
 func (c *Condition) fields() schemas.Table {

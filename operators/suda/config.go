@@ -66,8 +66,11 @@ func (c *Config) Fields() schemas.Table {
 		schemas.KeyField(&c.Key),
 		schemas.MissingField(&c.Missing),
 		{Name: "score", To: &c.Score, Words: Scores, Default: ScoreLattice,
-			Doc:  "Weight of a minimal sample unique of size s among K key variables. lattice: (2^(K-s)-1)/C(K,s). lattice-limited: the same lattice up to max_size only. factorial: (K-s)!. elliot-limited: the product of K-i for i from s to max_size.",
-			Flag: &schemas.Flag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"}},
+			Doc: "Weight of a minimal sample unique of size s among K key variables. lattice: (2^(K-s)-1)/C(K,s). lattice-limited: the same lattice up to max_size only. factorial: (K-s)!. elliot-limited: the product of K-i for i from s to max_size.",
+			Flag: &schemas.Flag{
+				Name:  "score",
+				Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)",
+			}},
 		{Name: "max_size", To: &c.MaxSize, Range: schemas.AtLeast(0).Saying("it must be 0 (full depth) or more"), Schema: `"default": 0`,
 			Doc:  "Largest minimal sample unique looked for; 0 for all.",
 			Flag: &schemas.Flag{Name: "max-size", Usage: "look for minimal sample uniques of at most `N` variables; 0 for all"}},

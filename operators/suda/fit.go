@@ -50,7 +50,12 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	case b.Config.Threshold > 1:
 		env.Warn("%s: DIS is not defined with a threshold above 1: %s is null", b.Prefix, schemas.Column(b.Prefix, ColumnDISIS))
 	case fraction == 0:
-		env.Warn("%s: nothing is said of the sampling, so there is no DIS and %s is null: give %s", b.Prefix, schemas.Column(b.Prefix, ColumnDISIS), operators.Sampling)
+		env.Warn(
+			"%s: nothing is said of the sampling, so there is no DIS and %s is null: give %s",
+			b.Prefix,
+			schemas.Column(b.Prefix, ColumnDISIS),
+			operators.Sampling,
+		)
 	default:
 		dis := uniques.DIS(fraction, r.Uniques, r.Doubles)
 		f.summary.DIS, f.summary.Fraction = &dis, &fraction
@@ -114,7 +119,12 @@ func (b *bound) summarise(t *contingency.Table, r *uniques.Result) *Summary {
 			if score == 0 {
 				continue
 			}
-			blame := CategoryBlame{Variable: variable.Name, Score: score, Share: operators.Percent(score, r.FileScore), ShareWithin: operators.Percent(score, r.Variables[v])}
+			blame := CategoryBlame{
+				Variable:    variable.Name,
+				Score:       score,
+				Share:       operators.Percent(score, r.FileScore),
+				ShareWithin: operators.Percent(score, r.Variables[v]),
+			}
 			if c < len(variable.Categories) {
 				blame.Category = &variable.Categories[c]
 			}

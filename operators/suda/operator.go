@@ -22,15 +22,17 @@ import (
 var document []byte
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "minimal sample uniques", Alone: true, New: func() schemas.Config { return &Config{} },
-		Doc: "Finds each record's minimal sample uniques and scores it by them.",
-		Limits: []schemas.Figure{
-			{Name: LimitSpecialUniques, Doc: "Sample uniques with a minimal sample unique smaller than the key."},
-			{Name: LimitMSUs, Doc: "Minimal sample uniques of all records."},
-			{Name: LimitDIS, Doc: "Pr(correct match given unique match), 0 to 1."},
-			{Name: LimitMaxScore, Doc: "Highest score of a record.", Ranked: true},
-			{Name: LimitFileScore, Doc: "Sum of the scores of all records."},
-		}})
+	operators.Register(
+		schemas.Kind{Name: Name, Document: document, Brief: "minimal sample uniques", Alone: true, New: func() schemas.Config { return &Config{} },
+			Doc: "Finds each record's minimal sample uniques and scores it by them.",
+			Limits: []schemas.Figure{
+				{Name: LimitSpecialUniques, Doc: "Sample uniques with a minimal sample unique smaller than the key."},
+				{Name: LimitMSUs, Doc: "Minimal sample uniques of all records."},
+				{Name: LimitDIS, Doc: "Pr(correct match given unique match), 0 to 1."},
+				{Name: LimitMaxScore, Doc: "Highest score of a record.", Ranked: true},
+				{Name: LimitFileScore, Doc: "Sum of the scores of all records."},
+			}},
+	)
 }
 
 // Operators is an operators.Config's.

@@ -53,7 +53,11 @@ func (c *Config) Head(_ *schemas.Spec, document any) *report.Head {
 	}
 	switch {
 	case m.DIS != nil:
-		add("DIS", report.Figure(*m.DIS), report.Limited(LimitDIS, report.Joined("chance that a unique match is correct", report.OfRecords(m.Records, m.Dropped))))
+		add(
+			"DIS",
+			report.Figure(*m.DIS),
+			report.Limited(LimitDIS, report.Joined("chance that a unique match is correct", report.OfRecords(m.Records, m.Dropped))),
+		)
 	case m.Threshold <= 1:
 		add("DIS", "-", report.Left("needs the sampling fraction"))
 	}

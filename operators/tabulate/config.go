@@ -51,7 +51,12 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 		k.Add(path, "tabulate does not say where the table goes; add path: FILE")
 	}
 	if c.Margins && len(c.Cells) > 16 {
-		k.Add(path+".margins", "a table of %d variables has %d margins; take at most 16 variables, or leave margins out", len(c.Cells), 1<<min(len(c.Cells), 62))
+		k.Add(
+			path+".margins",
+			"a table of %d variables has %d margins; take at most 16 variables, or leave margins out",
+			len(c.Cells),
+			1<<min(len(c.Cells), 62),
+		)
 	}
 }
 

@@ -107,7 +107,14 @@ func (f *tabulated) Apply(context.Context, memory.Allocator, operators.Rows) ([]
 }
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
-	f := &tabulated{bound: b, table: tables[0], cell: make([]tabular.Category, len(tables[0].Variables)), identity: tabular.NewIdentity(tables[0].Variables), codes: make([][]int32, len(b.Config.Cells)), budget: env.Budget}
+	f := &tabulated{
+		bound:    b,
+		table:    tables[0],
+		cell:     make([]tabular.Category, len(tables[0].Variables)),
+		identity: tabular.NewIdentity(tables[0].Variables),
+		codes:    make([][]int32, len(b.Config.Cells)),
+		budget:   env.Budget,
+	}
 	t := f.table
 	needs := int64(t.Classes())*int64(4*len(t.Variables)+8) + t.Bytes()
 	if err := env.InMemory(t, fmt.Sprintf("a table of %d cells that are not empty", t.Classes()), needs, "take coarser variables"); err != nil {
@@ -171,7 +178,10 @@ func (b *bound) secretKey(env operators.Env) (perturb.Key, error) {
 		if _, err := rand.Read(secret); err != nil {
 			return perturb.Key{}, err
 		}
-		env.Warn("%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree", b.prefix)
+		env.Warn(
+			"%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree",
+			b.prefix,
+		)
 	}
 	return perturb.KeyOf(secret), nil
 }
@@ -305,10 +315,19 @@ func (f *tabulated) identityOf(in []int, row []uint32) []byte {
 }
 
 func (f *tabulated) summarise(kept *contingency.Table) {
-	f.summary = &Summary{Records: kept.Records(), Rows: int64(len(f.values)), Margins: f.bound.Config.Margins, Scheme: f.bound.kernel.Name(), Variables: []schemas.VariableSummary{}}
+	f.summary = &Summary{
+		Records:   kept.Records(),
+		Rows:      int64(len(f.values)),
+		Margins:   f.bound.Config.Margins,
+		Scheme:    f.bound.kernel.Name(),
+		Variables: []schemas.VariableSummary{},
+	}
 	for v, variable := range f.table.Variables {
 		policy := cmp.Or(f.bound.Config.Missing, schemas.MissingCategory)
-		f.summary.Variables = append(f.summary.Variables, schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v),
-			Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes})
+		f.summary.Variables = append(
+			f.summary.Variables,
+			schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v),
+				Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes},
+		)
 	}
 }

@@ -18,5 +18,8 @@ func tabulatedRows(m *Summary) [][]report.Cell {
 	if m.Margins {
 		with = "with all margins"
 	}
-	return [][]report.Cell{{report.Left("records in the table"), report.Right(report.Count(m.Records))}, {report.Left("rows of the table"), report.Right(report.Count(m.Rows)), report.Left(with)}}
+	return [][]report.Cell{
+		{report.Left("records in the table"), report.Right(report.Count(m.Records))},
+		{report.Left("rows of the table"), report.Right(report.Count(m.Rows)), report.Left(with)},
+	}
 }

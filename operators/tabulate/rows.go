@@ -46,8 +46,12 @@ func (f *tabulated) sort(ctx context.Context) error {
 			}
 		}
 		if text > math.MaxInt32 {
-			return fmt.Errorf("the column %s of the table has %d bytes of text, more than the %d that a column can have: leave margins out, or take coarser variables",
-				f.table.Variables[v].Name, text, math.MaxInt32)
+			return fmt.Errorf(
+				"the column %s of the table has %d bytes of text, more than the %d that a column can have: leave margins out, or take coarser variables",
+				f.table.Variables[v].Name,
+				text,
+				math.MaxInt32,
+			)
 		}
 		f.codes[v] = sorted
 	}

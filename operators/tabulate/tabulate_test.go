@@ -97,7 +97,13 @@ func TestTabulateByChance(t *testing.T) {
 		require.Equal(t, first[cell+"Total"], value, "and in other tables")
 	}
 	config := Config{Cells: operatortest.Variables("S", "H"), Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "random", Base: 5}}
-	_, report, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, 3, "S H", rows...), operators.Options{}, Operator{Config: config})
+	_, report, err := operatortest.Table(
+		t,
+		memory.DefaultAllocator,
+		operatortest.Lines(t, memory.DefaultAllocator, 3, "S H", rows...),
+		operators.Options{},
+		Operator{Config: config},
+	)
 	require.NoError(t, err)
 	require.Len(t, report.Warnings, 1)
 	config.Margins = true
@@ -117,8 +123,19 @@ func TestTabulatedRowsAreInOrder(t *testing.T) {
 			}
 			rows = append(rows, strings.Join(values, " "))
 		}
-		config := Config{Cells: operatortest.Variables(names...), Margins: rapid.Bool().Draw(rt, "margins"), Empty: rapid.Bool().Draw(rt, "empty"), Path: "t.csv"}
-		_, report, err := operatortest.Table(t, memory.DefaultAllocator, operatortest.Lines(t, memory.DefaultAllocator, 7, strings.Join(names, " "), rows...), operators.Options{}, Operator{Config: config})
+		config := Config{
+			Cells:   operatortest.Variables(names...),
+			Margins: rapid.Bool().Draw(rt, "margins"),
+			Empty:   rapid.Bool().Draw(rt, "empty"),
+			Path:    "t.csv",
+		}
+		_, report, err := operatortest.Table(
+			t,
+			memory.DefaultAllocator,
+			operatortest.Lines(t, memory.DefaultAllocator, 7, strings.Join(names, " "), rows...),
+			operators.Options{},
+			Operator{Config: config},
+		)
 		require.NoError(rt, err)
 		f := report.Operators[0].Fitted.(*tabulated)
 		for i := 1; i < len(f.values); i++ {
@@ -166,7 +183,10 @@ func TestTabulateWithinMemory(t *testing.T) {
 func TestTabulateWhereZeroIsPublished(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A B", "a x", "b y"), operators.Options{}, Operator{Config: Config{
-		Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 1, Probability: 1}}, {{Count: 0, Probability: 1}}}}}})
+		Cells: []schemas.KeyVariable{
+			{Name: "A"},
+			{Name: "B"},
+		}, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 1, Probability: 1}}, {{Count: 0, Probability: 1}}}}}})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, report.Operators[0].Summary.(*Summary).Rows, "of the four cells the two without anybody")
 }
@@ -174,8 +194,14 @@ func TestTabulateWhereZeroIsPublished(t *testing.T) {
 // A file without rows has no margins, and that is no division by zero.
 func TestSAPOfNobodyWithMargins(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	_, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A B"), operators.Options{}, sap.Operator{Config: sap.Config{Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B", Levels: []string{"x", "y"}}},
-		Known: []int64{0, 1}, Release: sap.Release{Margins: []sap.Margin{{Variables: []string{"B"}}}}}})
+	_, report, err := operatortest.Table(
+		t,
+		mem,
+		operatortest.Lines(t, mem, 3, "A B"),
+		operators.Options{},
+		sap.Operator{Config: sap.Config{Cells: []schemas.KeyVariable{{Name: "A"}, {Name: "B", Levels: []string{"x", "y"}}},
+			Known: []int64{0, 1}, Release: sap.Release{Margins: []sap.Margin{{Variables: []string{"B"}}}}}},
+	)
 	require.NoError(t, err)
 	require.NotNil(t, report)
 }
@@ -183,6 +209,12 @@ func TestSAPOfNobodyWithMargins(t *testing.T) {
 // A category that names totals could not be told from a margin.
 func TestTabulateRefusesTotal(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	_, _, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 3, "A", "Total", "b"), operators.Options{}, Operator{Config: Config{Cells: []schemas.KeyVariable{{Name: "A"}}, Path: "t.csv"}})
+	_, _, err := operatortest.Table(
+		t,
+		mem,
+		operatortest.Lines(t, mem, 3, "A", "Total", "b"),
+		operators.Options{},
+		Operator{Config: Config{Cells: []schemas.KeyVariable{{Name: "A"}}, Path: "t.csv"}},
+	)
 	require.ErrorContains(t, err, `the category "Total", which names totals`)
 }

@@ -40,7 +40,9 @@ func (out *Outcome) chosen(ctx context.Context, s Spec, c *chosenClasses, o sess
 	}
 	for i, p := range places {
 		if p < 0 {
-			return session.Wrong(fmt.Errorf("chosen classes: %s has no record with %s, of %s", what, session.ClassText(wanted, i), strings.Join(s.Classes, ", ")))
+			return session.Wrong(
+				fmt.Errorf("chosen classes: %s has no record with %s, of %s", what, session.ClassText(wanted, i), strings.Join(s.Classes, ", ")),
+			)
 		}
 	}
 	rows := map[attack.Direction]*Row{}

@@ -34,20 +34,69 @@ func (s *Spec) Fields() schemas.Table {
 	if s.Sample == nil {
 		s.Sample = &schemas.Spec{}
 	}
-	t := schemas.Table{What: "the spec", Doc: "What microrisk attack is asked: what an intruder achieves who matches a sample to people, and what the search costs.",
-		Required: []string{"source", "key"}}
+	t := schemas.Table{
+		What:     "the spec",
+		Doc:      "What microrisk attack is asked: what an intruder achieves who matches a sample to people, and what the search costs.",
+		Required: []string{"source", "key"},
+	}
 	t.Fields = slices.Concat(s.Sample.Part("source", "sampling", "key", "operators", "allow_empty"), []schemas.Field{
-		{Name: "population", To: &s.Population, Single: true, Repeat: true, File: true, Doc: "Files of the whole population, with the columns of the key coded alike; without it sampling says how large it is.",
-			Flag: &schemas.Flag{Name: "population", Short: "p", Many: true, Usage: "`FILE` of the whole population, with the columns of the key coded alike; may be repeated"}},
-		{Name: "frequency", To: &s.Frequency, Range: schemas.AtLeast(1), Default: int64(2), Doc: "Strategies 6 and 7 consider the classes with so many records in the sample.",
-			Flag: &schemas.Flag{Name: "frequency", Usage: "strategies 6 and 7 consider the classes with `R` records in the sample"}},
-		{Name: "ranking", To: &s.Ranking, Words: Rankings, Unlike: "there is no ranking %q; it is " + strings.Join(Rankings, " or "), Default: string(attack.ByMatch),
-			Doc:  "What the Bayesian strategy ranks classes by. match: the estimated chance of a correct match. expected: the fewest expected people.",
-			Flag: &schemas.Flag{Name: "ranking", Usage: "what the Bayesian strategy ranks classes by: match (the estimated chance of a correct match) or expected (the fewest expected people)"}},
-		{Name: "cost", To: &s.Cost, Range: schemas.AtLeast(1).Saying("it must be at least 1 person"), Doc: "Consider also as many classes, fewest expected people first, as bring the estimated cost down to so many people.",
-			Flag: &schemas.Flag{Name: "cost", Usage: "also consider as many classes, fewest expected people first, as bring the estimated cost down to `C` people"}},
-		{Name: "classes", To: &s.Classes, Single: true, Repeat: true, File: true, Doc: "Files of classes that are attacked too, a row each with the columns of the key.",
-			Flag: &schemas.Flag{Name: "classes", Many: true, Usage: "also attack the classes that `FILE` lists, a row each with the columns of the key; may be repeated"}},
+		{
+			Name:   "population",
+			To:     &s.Population,
+			Single: true,
+			Repeat: true,
+			File:   true,
+			Doc:    "Files of the whole population, with the columns of the key coded alike; without it sampling says how large it is.",
+			Flag: &schemas.Flag{
+				Name:  "population",
+				Short: "p",
+				Many:  true,
+				Usage: "`FILE` of the whole population, with the columns of the key coded alike; may be repeated",
+			},
+		},
+		{
+			Name:    "frequency",
+			To:      &s.Frequency,
+			Range:   schemas.AtLeast(1),
+			Default: int64(2),
+			Doc:     "Strategies 6 and 7 consider the classes with so many records in the sample.",
+			Flag:    &schemas.Flag{Name: "frequency", Usage: "strategies 6 and 7 consider the classes with `R` records in the sample"},
+		},
+		{
+			Name:    "ranking",
+			To:      &s.Ranking,
+			Words:   Rankings,
+			Unlike:  "there is no ranking %q; it is " + strings.Join(Rankings, " or "),
+			Default: string(attack.ByMatch),
+			Doc:     "What the Bayesian strategy ranks classes by. match: the estimated chance of a correct match. expected: the fewest expected people.",
+			Flag: &schemas.Flag{
+				Name:  "ranking",
+				Usage: "what the Bayesian strategy ranks classes by: match (the estimated chance of a correct match) or expected (the fewest expected people)",
+			},
+		},
+		{
+			Name:  "cost",
+			To:    &s.Cost,
+			Range: schemas.AtLeast(1).Saying("it must be at least 1 person"),
+			Doc:   "Consider also as many classes, fewest expected people first, as bring the estimated cost down to so many people.",
+			Flag: &schemas.Flag{
+				Name:  "cost",
+				Usage: "also consider as many classes, fewest expected people first, as bring the estimated cost down to `C` people",
+			},
+		},
+		{
+			Name:   "classes",
+			To:     &s.Classes,
+			Single: true,
+			Repeat: true,
+			File:   true,
+			Doc:    "Files of classes that are attacked too, a row each with the columns of the key.",
+			Flag: &schemas.Flag{
+				Name:  "classes",
+				Many:  true,
+				Usage: "also attack the classes that `FILE` lists, a row each with the columns of the key; may be repeated",
+			},
+		},
 		{Name: "known_only", To: &s.KnownOnly, Doc: "Fit no model: what is known from the population only.",
 			Flag: &schemas.Flag{Name: "known-only", Usage: "fit no model: what is known from --population only"}},
 		{Name: "out", To: &s.Out, File: true, Doc: "File for all figures (.parquet, .arrow or .csv).",

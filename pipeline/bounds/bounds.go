@@ -95,7 +95,15 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if p, ok := solver.(*processSolver); ok && p.failed != nil {
 		tables.Warnings = append(tables.Warnings, fmt.Sprintf("the solver failed, and bounds are those found without it: %v", p.failed))
 	}
-	out := &Outcome{Scheme: kernel.Name(), Warnings: tables.Warnings, Margins: len(r.Margins), Variables: r.Names, Cells: len(b.Low), Method: string(b.Method), Sharp: b.Sharp}
+	out := &Outcome{
+		Scheme:    kernel.Name(),
+		Warnings:  tables.Warnings,
+		Margins:   len(r.Margins),
+		Variables: r.Names,
+		Cells:     len(b.Low),
+		Method:    string(b.Method),
+		Sharp:     b.Sharp,
+	}
 	for i, low := range b.Low {
 		switch {
 		case b.High[i] == bounds.NoLimit:

@@ -34,38 +34,76 @@ type Spec struct {
 
 // Fields is the field table.
 func (s *Spec) Fields() schemas.Table {
-	return schemas.Table{What: "the spec", Doc: "What microrisk bounds is asked: the bounds on cells that released tables imply.", Required: []string{"out"}, Fields: []schemas.Field{
-		{Name: "tables", To: &s.Tables, Single: true, Repeat: true, File: true, Doc: "Files of the released tables, perturbed as perturb says."},
-		{Name: "method", To: &s.Method, Words: Methods, Unlike: "there is no method %q; it is one of " + strings.Join(Methods, ", "), Default: "auto",
-			Doc:  "How bounds are found; auto: the best that can be afforded.",
-			Flag: &schemas.Flag{Name: "method", Usage: "auto (the best that can be afforded), shuttle, sharp or frechet"}},
-		{Name: "deadline", To: deadlineForm{&s.Deadline}, Doc: "Stop after this time, such as 30s, with the bounds found so far.",
-			Flag: &schemas.Flag{Name: "deadline", Usage: "stop after this `TIME`, such as 30s, with the bounds found so far", Set: func(texts []string) (err error) {
-				s.Deadline, err = deadlineOf(texts[0])
-				return err
-			}}},
-		{Name: "solver", To: &s.Solver, Words: Solvers, Unlike: "there is no solver %q; it is one of " + strings.Join(Solvers, ", "), Default: "auto",
-			Doc:  "What solves integer programs that the own solver does not finish.",
-			Flag: &schemas.Flag{Name: "solver", Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol"}},
-		{Name: "exact", To: &s.Exact, Single: true, Repeat: true, File: true, Doc: "Files of tables that were not perturbed, beside those that perturb is of.",
-			Flag: &schemas.Flag{Name: "exact", Many: true, Usage: "`TABLE` that was not perturbed, beside those that --scheme was used on; may be repeated"}},
-		released.PerturbedField(&s.Perturbed),
-		{Name: "suppressed", To: &s.Suppressed, Repeat: true, Doc: "Texts of counts that were not published, besides null; <N is a count below N.", Schema: `"uniqueItems": false`,
-			Flag: &schemas.Flag{Name: "suppressed", Usage: "`TEXTS` of counts that were not published, besides null, separated by commas: x,..,<3 (<3 is a count below 3)"}},
-		{Name: "totals", To: &s.Totals, Repeat: true, Doc: "Texts that stand for a margin in a variable's column; Total without it.", Schema: `"uniqueItems": false`,
-			Flag: &schemas.Flag{Name: "total", Usage: "`TEXTS` that stand for a margin in a variable's column, separated by commas (default: Total)"}},
-		released.LevelsField(&s.Levels, "all categories of a variable, `VAR=a|b|c`, also of one that is in no table; may be repeated"),
-		released.MergedField(&s.Merged),
-		{Name: "count", To: &s.Count, Doc: "Count the tables of counts that are possible.",
-			Flag: &schemas.Flag{Name: "count", Usage: "count the tables of counts that are possible"}},
-		{Name: "list", To: &s.List, File: true, Doc: "File for the tables of counts that are possible.",
-			Flag: &schemas.Flag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"}},
-		{Name: "most", To: &s.Most, Range: schemas.AtLeast(1), Default: int64(DefaultTables), Doc: "Count or list no more tables than this.",
-			Flag: &schemas.Flag{Name: "most", Usage: "count or list no more than `N` tables"}},
-		{Name: "out", To: &s.Out, File: true, Doc: "Output file: one row a cell (.parquet, .arrow or .csv).",
-			Flag: &schemas.Flag{Name: "out", Short: "o", Usage: "output file", Usual: []string{"bounds.parquet"}}},
-		{Name: "perturb", To: schemas.Nested(s.Scheme.Fields().Without("secret"))}, // nobody needs to know the secret for bounds
-	}}
+	return schemas.Table{
+		What:     "the spec",
+		Doc:      "What microrisk bounds is asked: the bounds on cells that released tables imply.",
+		Required: []string{"out"},
+		Fields: []schemas.Field{
+			{Name: "tables", To: &s.Tables, Single: true, Repeat: true, File: true, Doc: "Files of the released tables, perturbed as perturb says."},
+			{Name: "method", To: &s.Method, Words: Methods, Unlike: "there is no method %q; it is one of " + strings.Join(Methods, ", "), Default: "auto",
+				Doc:  "How bounds are found; auto: the best that can be afforded.",
+				Flag: &schemas.Flag{Name: "method", Usage: "auto (the best that can be afforded), shuttle, sharp or frechet"}},
+			{Name: "deadline", To: deadlineForm{&s.Deadline}, Doc: "Stop after this time, such as 30s, with the bounds found so far.",
+				Flag: &schemas.Flag{
+					Name:  "deadline",
+					Usage: "stop after this `TIME`, such as 30s, with the bounds found so far",
+					Set: func(texts []string) (err error) {
+						s.Deadline, err = deadlineOf(texts[0])
+						return err
+					},
+				}},
+			{Name: "solver", To: &s.Solver, Words: Solvers, Unlike: "there is no solver %q; it is one of " + strings.Join(Solvers, ", "), Default: "auto",
+				Doc: "What solves integer programs that the own solver does not finish.",
+				Flag: &schemas.Flag{
+					Name:  "solver",
+					Usage: "what solves integer programs that the own solver does not finish: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol",
+				}},
+			{
+				Name:   "exact",
+				To:     &s.Exact,
+				Single: true,
+				Repeat: true,
+				File:   true,
+				Doc:    "Files of tables that were not perturbed, beside those that perturb is of.",
+				Flag: &schemas.Flag{
+					Name:  "exact",
+					Many:  true,
+					Usage: "`TABLE` that was not perturbed, beside those that --scheme was used on; may be repeated",
+				},
+			},
+			released.PerturbedField(&s.Perturbed),
+			{
+				Name:   "suppressed",
+				To:     &s.Suppressed,
+				Repeat: true,
+				Doc:    "Texts of counts that were not published, besides null; <N is a count below N.",
+				Schema: `"uniqueItems": false`,
+				Flag: &schemas.Flag{
+					Name:  "suppressed",
+					Usage: "`TEXTS` of counts that were not published, besides null, separated by commas: x,..,<3 (<3 is a count below 3)",
+				},
+			},
+			{
+				Name:   "totals",
+				To:     &s.Totals,
+				Repeat: true,
+				Doc:    "Texts that stand for a margin in a variable's column; Total without it.",
+				Schema: `"uniqueItems": false`,
+				Flag:   &schemas.Flag{Name: "total", Usage: "`TEXTS` that stand for a margin in a variable's column, separated by commas (default: Total)"},
+			},
+			released.LevelsField(&s.Levels, "all categories of a variable, `VAR=a|b|c`, also of one that is in no table; may be repeated"),
+			released.MergedField(&s.Merged),
+			{Name: "count", To: &s.Count, Doc: "Count the tables of counts that are possible.",
+				Flag: &schemas.Flag{Name: "count", Usage: "count the tables of counts that are possible"}},
+			{Name: "list", To: &s.List, File: true, Doc: "File for the tables of counts that are possible.",
+				Flag: &schemas.Flag{Name: "list", Usage: "write the tables of counts that are possible to `FILE`"}},
+			{Name: "most", To: &s.Most, Range: schemas.AtLeast(1), Default: int64(DefaultTables), Doc: "Count or list no more tables than this.",
+				Flag: &schemas.Flag{Name: "most", Usage: "count or list no more than `N` tables"}},
+			{Name: "out", To: &s.Out, File: true, Doc: "Output file: one row a cell (.parquet, .arrow or .csv).",
+				Flag: &schemas.Flag{Name: "out", Short: "o", Usage: "output file", Usual: []string{"bounds.parquet"}}},
+			{Name: "perturb", To: schemas.Nested(s.Scheme.Fields().Without("secret"))}, // nobody needs to know the secret for bounds
+		},
+	}
 }
 
 // Check tells what the field table cannot.

@@ -18,13 +18,26 @@ import (
 
 func keyFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "key", Aliases: []string{"k"}, Usage: "key `VARIABLES`, separated by commas; may be repeated; a name that has a comma stands in double quotes"},
+		&cli.StringSliceFlag{
+			Name:    "key",
+			Aliases: []string{"k"},
+			Usage:   "key `VARIABLES`, separated by commas; may be repeated; a name that has a comma stands in double quotes",
+		},
 		&cli.StringFlag{Name: "missing", Usage: "what a missing value of a key variable means: category, wildcard, ignore or drop (default: category)"},
 		&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
-		&cli.StringSliceFlag{Name: "select", Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold"},
+		&cli.StringSliceFlag{
+			Name:  "select",
+			Usage: "take only rows for which `CONDITION` holds: part=train, STATE=CA,NV, AGE=16.., AGE=16..64; repeated conditions must all hold",
+		},
 		&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
-		&cli.StringSliceFlag{Name: "band", Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated"},
-		&cli.StringSliceFlag{Name: "recode", Usage: "count `COLUMN:HOW` recoded, as --band does: REGION:north=01|02,south=* (* is all others), AGE:cuts=18,30,65, AGE:width=5,top=85, POSTCODE:truncate=3; or @FILE with recodes as a spec has them; may be repeated"},
+		&cli.StringSliceFlag{
+			Name:  "band",
+			Usage: "count `COLUMN=WIDTH`, such as AGE=5, in bands: the key sees the bands, the file keeps its column; may be repeated",
+		},
+		&cli.StringSliceFlag{
+			Name:  "recode",
+			Usage: "count `COLUMN:HOW` recoded, as --band does: REGION:north=01|02,south=* (* is all others), AGE:cuts=18,30,65, AGE:width=5,top=85, POSTCODE:truncate=3; or @FILE with recodes as a spec has them; may be repeated",
+		},
 		delimiterFlag(),
 		formatFlag(),
 	}
@@ -80,12 +93,22 @@ FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
 IPC stream on standard input. Rows are numbered from 0 within a file.`,
 		Flags: slices.Concat(keyFlags(), samplingFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: "measures", Usage: measureUsage()},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)"},
+			&cli.StringFlag{
+				Name:    "out",
+				Aliases: []string{"o"},
+				Usage:   "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)",
+			},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "id", Usage: "name the riskiest records in the table by `COLUMN` too; its values go into no summary and no metadata"},
-			&cli.StringFlag{Name: "footer", Usage: "what of the summary goes into the metadata of Parquet outputs: release (what is true of their rows and columns alone), full or none (default: release)"},
+			&cli.StringFlag{
+				Name:  "footer",
+				Usage: "what of the summary goes into the metadata of Parquet outputs: release (what is true of their rows and columns alone), full or none (default: release)",
+			},
 			&cli.BoolFlag{Name: "keep-rows", Usage: "rows that --select does not choose stay in the output, without values of risk"},
-			&cli.StringSliceFlag{Name: "limit", Usage: "end with exit status 3 when a figure is above its limit, of no records, or of a part of them: `NAME=VALUE`, such as sample_uniques=1000 or dis=0.05; pu_su=0.1:modelled looks at the records alone that are not dropped"},
+			&cli.StringSliceFlag{
+				Name:  "limit",
+				Usage: "end with exit status 3 when a figure is above its limit, of no records, or of a part of them: `NAME=VALUE`, such as sample_uniques=1000 or dis=0.05; pu_su=0.1:modelled looks at the records alone that are not dropped",
+			},
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
 		}, measureFlags(), eachFlags()),
@@ -382,7 +405,10 @@ func limitsOf(list []string) (map[string]schemas.Limit, error) {
 		value, of, _ := strings.Cut(value, ":")
 		v, err := strconv.ParseFloat(value, 64)
 		if !ok || err != nil || of != "" && of != schemas.LimitModelled {
-			return nil, usage("--limit %q is no limit; write a name and a number, such as sample_uniques=1000, or pu_su=0.1:modelled for the records alone that are not dropped", text)
+			return nil, usage(
+				"--limit %q is no limit; write a name and a number, such as sample_uniques=1000, or pu_su=0.1:modelled for the records alone that are not dropped",
+				text,
+			)
 		}
 		if limits == nil {
 			limits = map[string]schemas.Limit{}

@@ -125,7 +125,11 @@ func mc3FitFlags() []cli.Flag {
 func attackText(o *attack.Outcome, path string) string {
 	text := fmt.Sprintf("%s of a population of %s\n", report.Plural(o.Records, "record", "records"), report.Count(int64(math.Round(o.People))))
 	if f := o.Known; f != nil {
-		text += fmt.Sprintf("%s, %s of them unique in the population\n", report.Plural(f.SampleUniques, "sample unique", "sample uniques"), report.Count(f.UniqueInBoth))
+		text += fmt.Sprintf(
+			"%s, %s of them unique in the population\n",
+			report.Plural(f.SampleUniques, "sample unique", "sample uniques"),
+			report.Count(f.UniqueInBoth),
+		)
 	}
 	if o.Known != nil {
 		text += "\nstrategies, as the population is known\n" + table("  ", strategyRows(o.Strategies, func(r attack.Row) *strategy.Result { return r.Known }))
@@ -169,7 +173,9 @@ func rankingText(by string) string {
 
 // strategyRows are the rows of the table of strategies 1 to 7: chance and cost, as of says.
 func strategyRows(list []attack.Row, of func(attack.Row) *strategy.Result) [][]report.Cell {
-	rows := [][]report.Cell{{report.Left("considers"), report.Left("way"), report.Right("classes"), report.Right("correct match"), report.Right("cost"), report.Right("without")}}
+	rows := [][]report.Cell{
+		{report.Left("considers"), report.Left("way"), report.Right("classes"), report.Right("correct match"), report.Right("cost"), report.Right("without")},
+	}
 	for _, a := range list {
 		name := a.Strategy.Considers
 		if a.Strategy.Number > 0 {
@@ -183,7 +189,17 @@ func strategyRows(list []attack.Row, of func(attack.Row) *strategy.Result) [][]r
 			way = "p to s"
 		}
 		r := of(a)
-		rows = append(rows, []report.Cell{report.Left(name), report.Left(way), report.Right(report.Count(r.Classes)), report.Right(chance(r.Correct)), report.Right(cost(r.CostWith)), report.Right(cost(r.CostWithout))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left(name),
+				report.Left(way),
+				report.Right(report.Count(r.Classes)),
+				report.Right(chance(r.Correct)),
+				report.Right(cost(r.CostWith)),
+				report.Right(cost(r.CostWithout)),
+			},
+		)
 	}
 	return rows
 }

@@ -72,7 +72,11 @@ func boundsText(o *bounds.Outcome, path string) string {
 		{report.Left("released tables"), report.Right(report.Count(int64(o.Margins))), report.Left("each margin for itself")},
 		{report.Left("  perturbed by"), report.Right(""), report.Left(report.Shorten(o.Scheme, 45))},
 		{report.Left("cells"), report.Right(report.Count(int64(o.Cells))), report.Left(report.Shorten(report.Printable(strings.Join(o.Variables, " x ")), 50))},
-		{report.Left("  known exactly"), report.Right(report.Count(int64(o.Known))), report.Left(report.PartOf(int64(o.Known), int64(o.Cells)) + " of the cells")},
+		{
+			report.Left("  known exactly"),
+			report.Right(report.Count(int64(o.Known))),
+			report.Left(report.PartOf(int64(o.Known), int64(o.Cells)) + " of the cells"),
+		},
 		{report.Left("  known to be empty"), report.Right(report.Count(int64(o.Zeros)))},
 		{report.Left("  mean width"), report.Right(width), report.Left(found)},
 	}

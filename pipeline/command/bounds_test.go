@@ -40,7 +40,11 @@ func TestBoundsCommand(t *testing.T) {
 		require.Equal(t, method == "shuttle", strings.Contains(r.out, "perhaps not the tightest"), method)
 		text, err := os.ReadFile("b.csv")
 		require.NoError(t, err)
-		require.Equal(t, "row,column,lower,upper,exact\nA,D,0,1,false\nA,E,2,3,false\nA,F,0,0,true\nB,D,3,4,false\nB,E,0,1,false\nB,F,0,0,true\nC,D,3,4,false\nC,E,2,3,false\nC,F,0,0,true\n", string(text))
+		require.Equal(
+			t,
+			"row,column,lower,upper,exact\nA,D,0,1,false\nA,E,2,3,false\nA,F,0,0,true\nB,D,3,4,false\nB,E,0,1,false\nB,F,0,0,true\nC,D,3,4,false\nC,E,2,3,false\nC,F,0,0,true\n",
+			string(text),
+		)
 	}
 	require.Equal(t, result{}, microrisk(t, "bounds", "t.csv", "--scheme", "conventional", "--base", "3", "--quiet"))
 	require.FileExists(t, "bounds.parquet")
@@ -134,8 +138,29 @@ func TestBoundsBySpec(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.csv", []byte(rounded), 0o600))
 	require.NoError(t, os.WriteFile("u.csv", []byte("row,count\nA,3\nB,3\nC,6\n"), 0o600))
-	flags := []string{"bounds", "t.csv", "--scheme", "conventional", "--base", "3", "--method", "shuttle", "--deadline", "1m", "--suppressed", "x,..", "--perturbed", "u.csv=random:base=3",
-		"--levels", "column=D|E|F", "--count", "--most", "3", "--out", "b.csv"}
+	flags := []string{
+		"bounds",
+		"t.csv",
+		"--scheme",
+		"conventional",
+		"--base",
+		"3",
+		"--method",
+		"shuttle",
+		"--deadline",
+		"1m",
+		"--suppressed",
+		"x,..",
+		"--perturbed",
+		"u.csv=random:base=3",
+		"--levels",
+		"column=D|E|F",
+		"--count",
+		"--most",
+		"3",
+		"--out",
+		"b.csv",
+	}
 	printed(t, flags...)
 	byFlags := microrisk(t, flags...)
 	require.Equal(t, ExitDone, byFlags.status, byFlags.err)
@@ -156,5 +181,9 @@ func TestBoundsBySpec(t *testing.T) {
 	require.Equal(t, ExitWrong, r.status)
 	require.Regexp(t, "^# not valid yet: base is 0", r.out)
 	require.NoError(t, os.WriteFile("bad.yaml", []byte("version: 1\ntables: t.csv\nout: b.csv\nmethod: best\n"), 0o600))
-	require.Equal(t, result{ExitWrong, "", "microrisk: bad.yaml:4:1: there is no method \"best\"; it is one of auto, shuttle, sharp, frechet\n"}, microrisk(t, "bounds", "--spec", "bad.yaml"))
+	require.Equal(
+		t,
+		result{ExitWrong, "", "microrisk: bad.yaml:4:1: there is no method \"best\"; it is one of auto, shuttle, sharp, frechet\n"},
+		microrisk(t, "bounds", "--spec", "bad.yaml"),
+	)
 }

@@ -138,8 +138,13 @@ func (e tooLong) Error() string {
 	if days := e.Work.Needs.Hours() / 24; days > 2 {
 		about = report.Count(int64(math.Ceil(days))) + " days"
 	}
-	return fmt.Sprintf("the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) goes on all the same",
-		about, e.MaxSize, e.MaxSize, e.MaxSize)
+	return fmt.Sprintf(
+		"the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) goes on all the same",
+		about,
+		e.MaxSize,
+		e.MaxSize,
+		e.MaxSize,
+	)
 }
 
 // A usageError says that the command line itself is wrong.
@@ -238,7 +243,20 @@ breached.`,
 			}
 			return cli.ShowAppHelp(ctx)
 		},
-		Commands: []*cli.Command{c.assess(), c.run(), c.validate(), c.inspect(), c.explain(), c.tabulate(), c.boundsCommand(), c.attackCommand(), c.linkCommand(), c.evaluateCommand(), c.count(), c.version()},
+		Commands: []*cli.Command{
+			c.assess(),
+			c.run(),
+			c.validate(),
+			c.inspect(),
+			c.explain(),
+			c.tabulate(),
+			c.boundsCommand(),
+			c.attackCommand(),
+			c.linkCommand(),
+			c.evaluateCommand(),
+			c.count(),
+			c.version(),
+		},
 	}
 	for _, command := range app.Commands {
 		if command.Name != "run" && command.Name != "validate" {
@@ -306,8 +324,14 @@ func (c *console) startProfile(path string) error {
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "workers", Usage: "run on `N` cores; 0 for all"},
-		&cli.StringFlag{Name: "memory", Usage: "let tables take `SIZE` (such as 512MiB or 4GB) of memory before they go to the temporary folder (default: half of what the machine or its control group allows)"},
-		&cli.StringFlag{Name: "temp-dir", Usage: "`FOLDER` for tables that do not fit in the memory, and for what is read from standard input and does not fit in a quarter of it (default: the system's)"},
+		&cli.StringFlag{
+			Name:  "memory",
+			Usage: "let tables take `SIZE` (such as 512MiB or 4GB) of memory before they go to the temporary folder (default: half of what the machine or its control group allows)",
+		},
+		&cli.StringFlag{
+			Name:  "temp-dir",
+			Usage: "`FOLDER` for tables that do not fit in the memory, and for what is read from standard input and does not fit in a quarter of it (default: the system's)",
+		},
 		&cli.Uint64Flag{Name: "seed", Value: session.DefaultSeed, Usage: "seed `N` of random methods, recorded in the summary (default: 1)"},
 		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of what is logged to standard error: text or json (default: text)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no log lines and no table; warnings and errors stay"},

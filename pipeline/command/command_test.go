@@ -398,7 +398,11 @@ func TestLongSearch(t *testing.T) {
 	require.NoError(t, os.WriteFile("wide.csv", []byte(text.String()), 0o666))
 	r := microrisk(t, "assess", "wide.csv", "--key", strings.Join(names, ","), "--out", "x.csv", "--quiet")
 	require.Equal(t, ExitFailed, r.status)
-	require.Regexp(t, `^microrisk: the search would take about [0-9,]+ (days|hours): with at most \d variables a set \(--max-size \d, in a spec max_size: \d\) .*--force .*\n$`, r.err)
+	require.Regexp(
+		t,
+		`^microrisk: the search would take about [0-9,]+ (days|hours): with at most \d variables a set \(--max-size \d, in a spec max_size: \d\) .*--force .*\n$`,
+		r.err,
+	)
 	require.NoFileExists(t, "x.csv")
 }
 
@@ -476,7 +480,10 @@ func TestJSONLogs(t *testing.T) {
 	require.Equal(t, "sample_uniques", m["limit"])
 	require.EqualValues(t, 0, m["allowed"])
 	require.Greater(t, m["value"], 0.0)
-	require.NoError(t, os.WriteFile("bad.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators: [sdua]\nsink: {path: x.csv}\n"), 0o666))
+	require.NoError(
+		t,
+		os.WriteFile("bad.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators: [sdua]\nsink: {path: x.csv}\n"), 0o666),
+	)
 	m = last(lines("run", "bad.yaml"))
 	require.Equal(t, "bad.yaml", m["file"])
 	require.EqualValues(t, 4, m["line"])
@@ -562,7 +569,14 @@ func TestHelpAndThreshold(t *testing.T) {
 	r := microrisk(t, "tabulate", "people.csv", "--help")
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "--cells")
-	require.NoError(t, os.WriteFile("s.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, sex]}\noperators: [{suda: {threshold: 2}}]\nsink: {path: x.csv}\n"), 0o666))
+	require.NoError(
+		t,
+		os.WriteFile(
+			"s.yaml",
+			[]byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, sex]}\noperators: [{suda: {threshold: 2}}]\nsink: {path: x.csv}\n"),
+			0o666,
+		),
+	)
 	r = microrisk(t, "explain", "s.yaml", "--row", "0")
 	require.Equal(t, ExitWrong, r.status)
 	require.Contains(t, r.err, "with a threshold of 2")

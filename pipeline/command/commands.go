@@ -206,7 +206,14 @@ func (c *console) count() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return c.print(fmt.Sprintf("%s, %s, peak memory %d bytes\n", report.Plural(records, "record", "records"), report.Plural(classes, "combination", "combinations"), pipeline.PeakMemory()))
+			return c.print(
+				fmt.Sprintf(
+					"%s, %s, peak memory %d bytes\n",
+					report.Plural(records, "record", "records"),
+					report.Plural(classes, "combination", "combinations"),
+					pipeline.PeakMemory(),
+				),
+			)
 		},
 	}
 }

@@ -15,7 +15,10 @@ import (
 // documentFlags are those of the verbs that have a spec of their own.
 func documentFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "spec", Usage: "read what is asked from `FILE` (YAML or JSON, as --print-spec writes it); flags beside it take the place of what it says"},
+		&cli.StringFlag{
+			Name:  "spec",
+			Usage: "read what is asked from `FILE` (YAML or JSON, as --print-spec writes it); flags beside it take the place of what it says",
+		},
 		&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
 	}
 }

@@ -84,8 +84,15 @@ func evaluateFitFlags() []cli.Flag {
 }
 
 func (c *console) evaluateSpec(ctx *cli.Context) (*evaluate.Spec, error) {
-	s := &evaluate.Spec{Repetitions: ctx.Int("repetitions"), Bernoulli: ctx.Bool("bernoulli"), Stratify: ctx.String("stratify"), Household: ctx.String("household"),
-		TopClasses: ctx.Int("top-classes"), Bins: ctx.Int("bins"), Out: ctx.String("out")}
+	s := &evaluate.Spec{
+		Repetitions: ctx.Int("repetitions"),
+		Bernoulli:   ctx.Bool("bernoulli"),
+		Stratify:    ctx.String("stratify"),
+		Household:   ctx.String("household"),
+		TopClasses:  ctx.Int("top-classes"),
+		Bins:        ctx.Int("bins"),
+		Out:         ctx.String("out"),
+	}
 	switch {
 	case s.Repetitions < 1:
 		return nil, usage("--repetitions is %d; it must be at least 1", s.Repetitions)
@@ -285,7 +292,12 @@ func evaluationText(e *evaluate.Evaluation, folder string) string {
 		{report.Left("samples"), report.Right(report.Count(int64(e.Repetitions * len(e.Fractions)))), report.Left(e.Design)},
 	})
 	for _, f := range e.Fractions[:min(len(e.Fractions), shownFractions)] {
-		text += fmt.Sprintf("\n%s of the population: %s records, %s sample uniques; mean ± standard error\n", report.Percent(100*f.Fraction), report.Figure(f.Records), report.Figure(f.SampleUniques))
+		text += fmt.Sprintf(
+			"\n%s of the population: %s records, %s sample uniques; mean ± standard error\n",
+			report.Percent(100*f.Fraction),
+			report.Figure(f.Records),
+			report.Figure(f.SampleUniques),
+		)
 		head := []report.Cell{report.Left("score"), report.Left("AUC"), report.Left("slope")}
 		if len(f.Scores) > 0 && len(f.Scores[0].Precision) > 0 {
 			head = append(head, report.Left(fmt.Sprintf("precision of %d", f.Scores[0].Precision[0].Top)))
@@ -302,7 +314,15 @@ func evaluationText(e *evaluate.Evaluation, folder string) string {
 		if len(f.FileMeasures) > 0 {
 			rows = [][]report.Cell{{report.Left("measure of the file"), report.Left("estimated"), report.Left("true"), report.Left("bias")}}
 			for _, m := range f.FileMeasures {
-				rows = append(rows, []report.Cell{report.Left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")), report.Left(mean(m.Estimate, e.Repetitions)), report.Left(mean(m.Truth, e.Repetitions)), report.Left(mean(m.Bias, e.Repetitions))})
+				rows = append(
+					rows,
+					[]report.Cell{
+						report.Left(m.Operator + " " + strings.TrimPrefix(m.Measure, "expected_")),
+						report.Left(mean(m.Estimate, e.Repetitions)),
+						report.Left(mean(m.Truth, e.Repetitions)),
+						report.Left(mean(m.Bias, e.Repetitions)),
+					},
+				)
 			}
 			text += "\n" + table("  ", rows)
 		}
@@ -313,7 +333,11 @@ func evaluationText(e *evaluate.Evaluation, folder string) string {
 		text += "\n" + table("  ", rows)
 	}
 	if more := len(e.Fractions) - shownFractions; more > 0 {
-		text += fmt.Sprintf("\nand %s: see %s\n", report.Plural(int64(more), "fraction more", "fractions more"), report.Printable(filepath.Join(folder, "evaluation.json")))
+		text += fmt.Sprintf(
+			"\nand %s: see %s\n",
+			report.Plural(int64(more), "fraction more", "fractions more"),
+			report.Printable(filepath.Join(folder, "evaluation.json")),
+		)
 	}
 	for _, w := range e.Warnings {
 		text += "\nwarning: " + report.Printable(w) + "\n"

@@ -86,7 +86,10 @@ func explainedSpec(ctx *cli.Context) (*schemas.Spec, suda.Config, error) {
 			spec.Key = &key
 		}
 		if scored.Threshold > 1 {
-			return nil, scored, usage("the records were measured with a threshold of %d: explain tells minimal sample uniques, those of a threshold of 1; name the key (--key) to see these", scored.Threshold)
+			return nil, scored, usage(
+				"the records were measured with a threshold of %d: explain tells minimal sample uniques, those of a threshold of 1; name the key (--key) to see these",
+				scored.Threshold,
+			)
 		}
 		scored = suda.Config{Score: scored.Score, MaxSize: scored.MaxSize, Threshold: scored.Threshold}
 		break
@@ -241,7 +244,11 @@ func verdict(e *explain.Explanation) string {
 	case len(e.MSUs) == 0:
 		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
 	}
-	return fmt.Sprintf("The record is a sample unique, with %s%s:\n", report.Plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"), limit)
+	return fmt.Sprintf(
+		"The record is a sample unique, with %s%s:\n",
+		report.Plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"),
+		limit,
+	)
 }
 
 // scoreText is the record's score, and what else was measured.
@@ -276,7 +283,12 @@ func nearText(e *explain.Explanation) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nNearest other keys differ in %s (%s):\n", report.Plural(int64(e.Distance), "variable", "variables"), report.Plural(e.NearCount, "record", "records"))
+	fmt.Fprintf(
+		&b,
+		"\nNearest other keys differ in %s (%s):\n",
+		report.Plural(int64(e.Distance), "variable", "variables"),
+		report.Plural(e.NearCount, "record", "records"),
+	)
 	rows := [][]report.Cell{{report.Left("instead"), report.Right("records"), report.Left("rows")}}
 	for _, n := range e.Near {
 		var parts, places []string

@@ -62,7 +62,12 @@ func strayWords(ctx *cli.Context, files []string) error {
 func specOrData(command, name string) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".gz":
-		return usage("%s takes a spec, and %s is data: microrisk assess %s --key AGE,SEX,... measures it, and makes a spec with --print-spec", command, name, name)
+		return usage(
+			"%s takes a spec, and %s is data: microrisk assess %s --key AGE,SEX,... measures it, and makes a spec with --print-spec",
+			command,
+			name,
+			name,
+		)
 	}
 	return nil
 }

@@ -82,7 +82,11 @@ func sameBySpec(t *testing.T, args []string, out ...string) {
 
 func TestAttackBySpec(t *testing.T) {
 	intruder(t)
-	sameBySpec(t, strings.Fields("attack --sample a.csv --population p.csv --key S,A --cost 9 --classes c2.csv --ranking expected --search exact --out o.csv"), "o.csv")
+	sameBySpec(
+		t,
+		strings.Fields("attack --sample a.csv --population p.csv --key S,A --cost 9 --classes c2.csv --ranking expected --search exact --out o.csv"),
+		"o.csv",
+	)
 	sameBySpec(t, strings.Fields("attack --sample a.csv --population p.csv --key S,A --band A=2 --known-only --missing drop --out o.csv"), "o.csv")
 	sameBySpec(t, strings.Fields("attack --sample a.csv --fraction 0.3 --key S,A --select S=m,f --frequency 3 --out o.csv"), "o.csv")
 	for args, want := range map[string]string{
@@ -99,8 +103,19 @@ func TestAttackBySpec(t *testing.T) {
 
 func TestLinkBySpec(t *testing.T) {
 	intruder(t)
-	sameBySpec(t, strings.Fields("link a.csv b.csv --key S,A --population p.csv --table t.csv --scheme random --base 3 --bounds tight --convolve --levels A=1|2|3 --out l.csv --pairs q.csv --most-pairs 99"), "l.csv", "q.csv")
-	sameBySpec(t, strings.Fields("link a.csv c.csv --key S,A --band A=2 --population-size 29 --recode-b r.yaml --missing drop --missing-codes x,9 --out l.csv"), "l.csv")
+	sameBySpec(
+		t,
+		strings.Fields(
+			"link a.csv b.csv --key S,A --population p.csv --table t.csv --scheme random --base 3 --bounds tight --convolve --levels A=1|2|3 --out l.csv --pairs q.csv --most-pairs 99",
+		),
+		"l.csv",
+		"q.csv",
+	)
+	sameBySpec(
+		t,
+		strings.Fields("link a.csv c.csv --key S,A --band A=2 --population-size 29 --recode-b r.yaml --missing drop --missing-codes x,9 --out l.csv"),
+		"l.csv",
+	)
 	r := microrisk(t, "link", "--spec", "spec.yaml", "--population-size", "30", "--print-spec")
 	require.Contains(t, r.out, "population_size: 30\n")
 	require.Contains(t, r.out, "recode_b: {S: {map: {\"1\": m, \"2\": f}, replace: true}}\n")
@@ -117,7 +132,24 @@ func TestLinkBySpec(t *testing.T) {
 
 func TestLinkCommand(t *testing.T) {
 	intruder(t)
-	r := microrisk(t, "link", "--population", "p.csv", "--table", "t.csv", "--scheme", "random", "--base", "3", "--out", "links.csv", "--pairs", "pairs.csv", "a.csv", "b.csv")
+	r := microrisk(
+		t,
+		"link",
+		"--population",
+		"p.csv",
+		"--table",
+		"t.csv",
+		"--scheme",
+		"random",
+		"--base",
+		"3",
+		"--out",
+		"links.csv",
+		"--pairs",
+		"pairs.csv",
+		"a.csv",
+		"b.csv",
+	)
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Regexp(t, `unique matches +2`, r.out)
 	require.Contains(t, r.out, "linked by S, A")
@@ -144,7 +176,21 @@ func TestLinkCommand(t *testing.T) {
 
 func TestEvaluateCommand(t *testing.T) {
 	intruder(t)
-	r := microrisk(t, "evaluate", "--key", "S,A,H", "--fraction", "0.3,0.5..0.7:0.1", "--repetitions", "2", "--measures", "suda,individual,kanonymity", "--pictures", "svg", "p.csv")
+	r := microrisk(
+		t,
+		"evaluate",
+		"--key",
+		"S,A,H",
+		"--fraction",
+		"0.3,0.5..0.7:0.1",
+		"--repetitions",
+		"2",
+		"--measures",
+		"suda,individual,kanonymity",
+		"--pictures",
+		"svg",
+		"p.csv",
+	)
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "and 1 fraction more")
 	require.FileExists(t, "evaluation/strategies.svg")

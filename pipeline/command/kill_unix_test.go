@@ -120,7 +120,10 @@ func TestTheFirstSignalEndsIt(t *testing.T) {
 	}{
 		"waiting for standard input": {[]string{"assess", "-", "--key", "a"}, nil},
 		"spooling":                   {[]string{"assess", "-", "--key", "a", "--memory", "64KiB"}, endless},
-		"decoding and fitting":       {[]string{"assess", in, "--key", "a,b", "--measures", "mc3", "--fraction", "0.1", "--search", "mc3", "--iterations", "100000000"}, nil},
+		"decoding and fitting": {
+			[]string{"assess", in, "--key", "a,b", "--measures", "mc3", "--fraction", "0.1", "--search", "mc3", "--iterations", "100000000"},
+			nil,
+		},
 	}
 	for name, c := range cases {
 		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {

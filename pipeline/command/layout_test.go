@@ -118,7 +118,9 @@ func TestReportOfLongNames(t *testing.T) {
 	s := &schemas.Summary{Rows: 987654321098, Key: &schemas.KeySummary{Classes: 123456789012, SampleUniques: 10},
 		Operators: map[string]any{"suda": scored}}
 	o := &pipeline.Outcome{Summary: s, Inputs: []string{long + ".parquet", "b.parquet", "c.parquet"}, Outputs: []string{"a", "b", "c", "d"},
-		Rankings: []operators.Ranking{{Operator: "suda", Column: "suda_score", Rows: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}}}}
+		Rankings: []operators.Ranking{
+			{Operator: "suda", Column: "suda_score", Rows: []operators.RiskyRow{{Input: 0, Row: 123456789, Score: 1234567.891, Frequency: 1}}},
+		}}
 	text := reportText(&schemas.Spec{Operators: []schemas.Operator{{Config: &suda.Config{}}}}, o)
 	for line := range strings.Lines(text) {
 		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen, line)

@@ -106,7 +106,14 @@ func linkText(o *link.Outcome, s *link.Spec) string {
 	if o.Known {
 		rows = append(rows, []report.Cell{report.Left("  truly"), report.Right(""), report.Left("expected correct: " + report.Figure(o.KnownUnique))})
 		if o.RankCorrelation != nil {
-			rows = append(rows, []report.Cell{report.Left("  rank correlation"), report.Right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)), report.Left("of the chance with the true 1/F")})
+			rows = append(
+				rows,
+				[]report.Cell{
+					report.Left("  rank correlation"),
+					report.Right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)),
+					report.Left("of the chance with the true 1/F"),
+				},
+			)
 		}
 	}
 	text := wrap("linked by "+report.Printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + table("  ", rows)
@@ -117,20 +124,40 @@ func linkText(o *link.Outcome, s *link.Spec) string {
 			records int64
 		}{{"A", u.OnlyA, u.RecordsA}, {"B", u.OnlyB, u.RecordsB}} {
 			if len(only.list) > 0 {
-				text += fmt.Sprintf("  only sample %s has %s = %s (%s)\n", only.which, report.Printable(u.Variable), report.Shorten(report.Printable(strings.Join(quoted(only.list), ", ")), 40),
-					report.Plural(only.records, "record", "records"))
+				text += fmt.Sprintf(
+					"  only sample %s has %s = %s (%s)\n",
+					only.which,
+					report.Printable(u.Variable),
+					report.Shorten(report.Printable(strings.Join(quoted(only.list), ", ")), 40),
+					report.Plural(only.records, "record", "records"),
+				)
 			}
 		}
 	}
 	if o.Unique > 0 {
-		head := []report.Cell{report.Right("rank"), report.Right("row of A"), report.Right("row of B"), report.Right("least F"), report.Right("most F"), report.Right("E[F]"), report.Right("correct")}
+		head := []report.Cell{
+			report.Right("rank"),
+			report.Right("row of A"),
+			report.Right("row of B"),
+			report.Right("least F"),
+			report.Right("most F"),
+			report.Right("E[F]"),
+			report.Right("correct"),
+		}
 		if o.Known {
 			head = append(head, report.Right("true F"))
 		}
 		lines := [][]report.Cell{head}
 		for _, c := range o.Classes[:min(o.Unique, shownMatches)] {
-			line := []report.Cell{report.Right(report.Count(c.Rank)), report.Right(report.Count(c.FirstA.Row)), report.Right(report.Count(c.FirstB.Row)), report.Right(report.Count(c.Low)), report.Right(report.Count(c.High)),
-				report.Right(report.Figure(c.Mean)), report.Right(chance(c.Correct))}
+			line := []report.Cell{
+				report.Right(report.Count(c.Rank)),
+				report.Right(report.Count(c.FirstA.Row)),
+				report.Right(report.Count(c.FirstB.Row)),
+				report.Right(report.Count(c.Low)),
+				report.Right(report.Count(c.High)),
+				report.Right(report.Figure(c.Mean)),
+				report.Right(chance(c.Correct)),
+			}
 			if o.Known {
 				line = append(line, report.Right(report.Count(c.F)))
 			}

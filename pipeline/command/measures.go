@@ -40,7 +40,12 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 		return nil, usage("--measures: frequency writes the sample frequency only, which the other measures of a key write too; leave it out")
 	}
 	if w := ctx.String("weights"); w != "" && !slices.Contains(mc3.ModelWeights, w) {
-		return nil, usage("--weights %s: these are the weights of models (%s, with mc3); for the column of sampling weights say --weight %s", w, strings.Join(mc3.ModelWeights, " or "), w)
+		return nil, usage(
+			"--weights %s: these are the weights of models (%s, with mc3); for the column of sampling weights say --weight %s",
+			w,
+			strings.Join(mc3.ModelWeights, " or "),
+			w,
+		)
 	}
 	if err := flagsBelong(ctx, measures); err != nil {
 		return nil, err
@@ -55,7 +60,11 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 	if keyless(measures) {
 		for _, flag := range []string{"key", "fraction", "population-size", "weight"} {
 			if ctx.IsSet(flag) {
-				return nil, usage("--%s belongs to measures of a key, such as suda and mc3; %s does not look at it: leave it out, or add one of them to --measures", flag, strings.Join(measures, ", "))
+				return nil, usage(
+					"--%s belongs to measures of a key, such as suda and mc3; %s does not look at it: leave it out, or add one of them to --measures",
+					flag,
+					strings.Join(measures, ", "),
+				)
 			}
 		}
 	}

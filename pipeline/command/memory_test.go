@@ -81,7 +81,12 @@ func TestMemoryIsObeyed(t *testing.T) {
 	}
 	free, want := run("8GiB")
 	little, got := run("16MiB")
-	t.Logf("peak memory %d MB without a limit, %d MB with 16 MiB for tables, %d MB spilled", free.PeakMemoryBytes/1e6, little.PeakMemoryBytes/1e6, little.SpilledBytes/1e6)
+	t.Logf(
+		"peak memory %d MB without a limit, %d MB with 16 MiB for tables, %d MB spilled",
+		free.PeakMemoryBytes/1e6,
+		little.PeakMemoryBytes/1e6,
+		little.SpilledBytes/1e6,
+	)
 	require.Zero(t, free.SpilledBytes)
 	require.Positive(t, little.SpilledBytes)
 	if !raceDetector {

@@ -36,7 +36,23 @@ func TestModesOfOutputs(t *testing.T) {
 	require.NoError(t, os.WriteFile("old.json", nil, 0o600))
 	require.NoError(t, os.Chmod("old.json", 0o644))
 	for _, ending := range []string{"csv", "parquet", "arrow"} {
-		r := microrisk(t, "assess", "people.csv", "--key", key, "--fraction", "0.5", "--measures", "mc3", "--out", "new/out."+ending, "--summary", "old.json", "--model-out", "model.json")
+		r := microrisk(
+			t,
+			"assess",
+			"people.csv",
+			"--key",
+			key,
+			"--fraction",
+			"0.5",
+			"--measures",
+			"mc3",
+			"--out",
+			"new/out."+ending,
+			"--summary",
+			"old.json",
+			"--model-out",
+			"model.json",
+		)
 		require.Equal(t, ExitDone, r.status, r.err)
 		for name, want := range map[string]os.FileMode{"new/out." + ending: 0o640, "old.json": 0o644, "model.json": 0o640} {
 			info, err := os.Stat(name)

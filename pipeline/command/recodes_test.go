@@ -62,8 +62,28 @@ func TestRecodedCounts(t *testing.T) {
 
 func TestEachMeasureByItself(t *testing.T) {
 	folder(t)
-	r := microrisk(t, "assess", "people.csv", "--key", key, "--fraction", "0.1", "--measures", "suda,mc3,kanonymity", "--missing", "wildcard", "--mc3-missing", "drop",
-		"--kanonymity-missing", "drop", "--suda-prefix", "s", "--mc3-prefix", "m", "--print-spec")
+	r := microrisk(
+		t,
+		"assess",
+		"people.csv",
+		"--key",
+		key,
+		"--fraction",
+		"0.1",
+		"--measures",
+		"suda,mc3,kanonymity",
+		"--missing",
+		"wildcard",
+		"--mc3-missing",
+		"drop",
+		"--kanonymity-missing",
+		"drop",
+		"--suda-prefix",
+		"s",
+		"--mc3-prefix",
+		"m",
+		"--print-spec",
+	)
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "- suda: {prefix: s}\n  - mc3: {prefix: m, missing: drop}\n  - kanonymity: {missing: drop}\n")
 	r = microrisk(t, "assess", "people.csv", "--key", key, "--mc3-prefix", "m")
@@ -78,7 +98,11 @@ func TestPrintSpecThatIsNotValidYet(t *testing.T) {
 	folder(t)
 	r := microrisk(t, "assess", "people.csv", "--key", key, "--measures", "suda,mc3", "--print-spec")
 	require.Equal(t, ExitWrong, r.status)
-	require.True(t, strings.HasPrefix(r.out, "# not valid yet: mc3 needs the size of the population: add --fraction, --population-size or --weight\nversion: 1\n"), r.out)
+	require.True(
+		t,
+		strings.HasPrefix(r.out, "# not valid yet: mc3 needs the size of the population: add --fraction, --population-size or --weight\nversion: 1\n"),
+		r.out,
+	)
 	require.Contains(t, r.out, "operators: [suda, mc3]")
 	r = microrisk(t, "assess", "people.csv", "--measures", "suda,individual", "--print-spec")
 	require.Equal(t, ExitWrong, r.status)

@@ -178,7 +178,11 @@ func headRows(head *report.Head, s *schemas.Summary) [][]report.Cell {
 	add("key variables", report.Count(int64(variables)), report.Cell{})
 	if key != nil {
 		add("combinations", report.Count(key.Classes), report.Limited(schemas.LimitClasses, "distinct keys"))
-		add("sample uniques", report.Count(key.SampleUniques), report.Limited(schemas.LimitSampleUniques, report.PartOf(key.SampleUniques, of)+" of the records"))
+		add(
+			"sample uniques",
+			report.Count(key.SampleUniques),
+			report.Limited(schemas.LimitSampleUniques, report.PartOf(key.SampleUniques, of)+" of the records"),
+		)
 		if head.Unique != nil {
 			rows = append(rows, head.Unique(key.SampleUniques))
 		}

@@ -99,8 +99,15 @@ func missingText(spec *schemas.Spec, o *pipeline.Outcome, scored *suda.Summary) 
 	if share < 25 && 2*without < max(top, 1) || name == "" {
 		return ""
 	}
-	return note(fmt.Sprintf("%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another missing-value policy (ignore, wildcard or drop) shows what rests on values.",
-		without, top, report.Printable(name), report.Percent(share)))
+	return note(
+		fmt.Sprintf(
+			"%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another missing-value policy (ignore, wildcard or drop) shows what rests on values.",
+			without,
+			top,
+			report.Printable(name),
+			report.Percent(share),
+		),
+	)
 }
 
 // note is a sentence under a table.
@@ -115,14 +122,26 @@ func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) 
 	}
 	m := models[0]
 	if dis := scored; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
-		text += note(fmt.Sprintf("DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
-			report.Figure(*dis.DIS), report.Figure(*m.CMUM), otherRecords(dis.Records, m.Records)))
+		text += note(
+			fmt.Sprintf(
+				"DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
+				report.Figure(*dis.DIS),
+				report.Figure(*m.CMUM),
+				otherRecords(dis.Records, m.Records),
+			),
+		)
 	}
 	for _, o := range s.Operators {
 		x, ok := o.(*individual.Summary)
 		if ok && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
-			text += note(fmt.Sprintf("Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
-				report.Figure(*m.Reidentified), report.Figure(x.Reidentified), otherRecords(m.Records, x.Records)))
+			text += note(
+				fmt.Sprintf(
+					"Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
+					report.Figure(*m.Reidentified),
+					report.Figure(x.Reidentified),
+					otherRecords(m.Records, x.Records),
+				),
+			)
 			break
 		}
 	}

@@ -15,8 +15,30 @@ import (
 // Each figure stands beside the limit that it was compared with, and those without a row of their own are listed.
 func TestLimitsInTheTable(t *testing.T) {
 	folder(t)
-	r := microrisk(t, "assess", "people.csv", "--key", key, "--fraction", "0.1", "--measures", "suda,mc3", "--mc3-missing", "drop", "--limit", "sample_uniques=7", "--limit", "dis=0.5",
-		"--limit", "pu=1", "--limit", "max_score=1", "--out", "r.csv", "--quiet=false")
+	r := microrisk(
+		t,
+		"assess",
+		"people.csv",
+		"--key",
+		key,
+		"--fraction",
+		"0.1",
+		"--measures",
+		"suda,mc3",
+		"--mc3-missing",
+		"drop",
+		"--limit",
+		"sample_uniques=7",
+		"--limit",
+		"dis=0.5",
+		"--limit",
+		"pu=1",
+		"--limit",
+		"max_score=1",
+		"--out",
+		"r.csv",
+		"--quiet=false",
+	)
 	require.Equal(t, ExitLimit, r.status, r.err)
 	flat := strings.Join(strings.Fields(r.out), " ")
 	for _, has := range []string{"sample uniques 8 limit 7 BREACHED; 66.7 % of the records", "DIS 0.1818 limit 0.5; chance", "limit 1 BREACHED, of a part of the records; PU: of the population",
@@ -89,7 +111,23 @@ func TestMissingValuesAtTheTop(t *testing.T) {
 // What --relative-risk and --baselines ask for is printed, and as the summary has it.
 func TestRelativeRiskAndBaselinesArePrinted(t *testing.T) {
 	folder(t)
-	r := microrisk(t, "assess", "people.csv", "--key", key, "--fraction", "0.1", "--measures", "mc3", "--relative-risk", "--baselines", "--out", "r.csv", "--summary", "r.json")
+	r := microrisk(
+		t,
+		"assess",
+		"people.csv",
+		"--key",
+		key,
+		"--fraction",
+		"0.1",
+		"--measures",
+		"mc3",
+		"--relative-risk",
+		"--baselines",
+		"--out",
+		"r.csv",
+		"--summary",
+		"r.json",
+	)
 	require.Equal(t, ExitDone, r.status, r.err)
 	for _, has := range []string{"without variable", "categories to suppress", "simpler models", "PU|SU", "    (mc3)"} {
 		require.Contains(t, r.out, has)

@@ -57,9 +57,19 @@ func TestImpossibleIsWrong(t *testing.T) {
 
 func sapOfNames(name string) *sap.Summary {
 	n, m := int64(3), int64(343_396)
-	s := &sap.Summary{Known: []int64{1, 2, 5, 10, 20}, Tables: 123_456, Cells: 12, Records: 343_398, By: []string{name, name}, Scheme: "random rounding to base 1048576, nearest with probability 0.123456789012",
-		Total: "same", Threshold: 0.5, Variables: []schemas.VariableSummary{{Name: name}, {Name: name}}, NotFound: 1,
-		SmallestKnown: []sap.SmallestKnown{{Known: &n, Tables: 7}, {Known: &m, Tables: 2}, {Tables: 4}}}
+	s := &sap.Summary{
+		Known:         []int64{1, 2, 5, 10, 20},
+		Tables:        123_456,
+		Cells:         12,
+		Records:       343_398,
+		By:            []string{name, name},
+		Scheme:        "random rounding to base 1048576, nearest with probability 0.123456789012",
+		Total:         "same",
+		Threshold:     0.5,
+		Variables:     []schemas.VariableSummary{{Name: name}, {Name: name}},
+		NotFound:      1,
+		SmallestKnown: []sap.SmallestKnown{{Known: &n, Tables: 7}, {Known: &m, Tables: 2}, {Tables: 4}},
+	}
 	for _, n := range s.Known {
 		s.Distribution = append(s.Distribution, sap.Distribution{Known: n, Bands: make([]int64, 10), Mean: 0.123456, Greatest: 0.5, Zero: 99_999})
 	}
@@ -97,7 +107,9 @@ func TestAttributionText(t *testing.T) {
 // Long schemes and paths do not squeeze labels.
 func TestTabulatedText(t *testing.T) {
 	spec := &schemas.Spec{Operators: []schemas.Operator{{Config: &tabulate.Config{Path: strings.Repeat("folder/", 30) + "t.csv"}}}}
-	s := &schemas.Summary{Operators: map[string]any{"tabulate": &tabulate.Summary{Records: 1_000_000, Rows: 12, Scheme: strings.Repeat("1 to 7 become 4, ", 9)}}}
+	s := &schemas.Summary{
+		Operators: map[string]any{"tabulate": &tabulate.Summary{Records: 1_000_000, Rows: 12, Scheme: strings.Repeat("1 to 7 become 4, ", 9)}},
+	}
 	text := toldOf(spec.Operators[0].Config.(*tabulate.Config), s.Operators["tabulate"])
 	for _, want := range []string{"  records in the table  1,000,000\n", "  rows of the table            12  without margins\n", "  scheme      1 to 7", "  written to  folder/"} {
 		require.Contains(t, text, want)
@@ -141,13 +153,32 @@ func TestTabulatePrintsTheCheck(t *testing.T) {
 			require.Equal(t, ExitDone, r.status, r.err)
 		})
 	}
-	r := microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "sex,job", "--impossible", "sex=m,job=nurse", "--sap-threshold", "0.9", "--margins", "sex", "--print-spec")
+	r := microrisk(
+		t,
+		"assess",
+		"people.csv",
+		"--measures",
+		"sap",
+		"--cells",
+		"sex,job",
+		"--impossible",
+		"sex=m,job=nurse",
+		"--sap-threshold",
+		"0.9",
+		"--margins",
+		"sex",
+		"--print-spec",
+	)
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "margins: [[sex]]")
 	own := microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "sex,job", "--base-table", "none", "--scheme", "conventional", "--base", "5",
 		"--margins", "all", "--perturbed-margin", "sex=none", "--perturbed-margin", "job=random:base=3:probability=0.75", "--print-spec")
 	require.Equal(t, ExitDone, own.status, own.err)
-	require.Contains(t, own.out, "base_table: none\n        margins:\n          - {variables: [sex], scheme: none}\n          - {variables: [job], scheme: random, base: 3, probability: 0.75}\n")
+	require.Contains(
+		t,
+		own.out,
+		"base_table: none\n        margins:\n          - {variables: [sex], scheme: none}\n          - {variables: [job], scheme: random, base: 3, probability: 0.75}\n",
+	)
 	require.Contains(t, r.out, "threshold: 0.9")
 	require.Contains(t, r.out, "impossible:")
 }

@@ -21,10 +21,41 @@ func TestTablesFromFileToBounds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("homes.csv", []byte(homes), 0o600))
 	require.NoError(t, os.WriteFile("secret", []byte("sixteen bytes and some more"), 0o600))
-	r := microrisk(t, "tabulate", "homes.csv", "--cells", "area,sex,health", "--margins", "--scheme", "random", "--base", "3", "--secret", "secret", "--out", "released.csv")
+	r := microrisk(
+		t,
+		"tabulate",
+		"homes.csv",
+		"--cells",
+		"area,sex,health",
+		"--margins",
+		"--scheme",
+		"random",
+		"--base",
+		"3",
+		"--secret",
+		"secret",
+		"--out",
+		"released.csv",
+	)
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "unbiased random rounding to base 3")
-	sap := []string{"assess", "homes.csv", "--measures", "sap", "--by", "area", "--cells", "sex,health", "--scheme", "random", "--base", "3", "--known", "0,2", "--out"}
+	sap := []string{
+		"assess",
+		"homes.csv",
+		"--measures",
+		"sap",
+		"--by",
+		"area",
+		"--cells",
+		"sex,health",
+		"--scheme",
+		"random",
+		"--base",
+		"3",
+		"--known",
+		"0,2",
+		"--out",
+	}
 	require.Equal(t, ExitDone, microrisk(t, append(sap, "a.csv", "--secret", "secret", "--tables", "a_tables.csv")...).status)
 	require.Equal(t, ExitDone, microrisk(t, append(sap, "b.csv", "--published", "released.csv", "--tables", "b_tables.csv")...).status)
 	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"a_tables.csv", "b_tables.csv"}} {

@@ -103,7 +103,15 @@ func inspectionText(i *inspect.Inspection) string {
 	k := i.Key
 	rows := [][]report.Cell{{report.Left("key"), report.Right("combinations"), report.Right("sample uniques"), report.Right("of the records")}}
 	line := func(name string, c inspect.KeyCount) {
-		rows = append(rows, []report.Cell{report.Left(name), report.Right(report.Count(c.Classes)), report.Right(report.Count(c.SampleUniques)), report.Right(report.PartOf(c.SampleUniques, c.Records))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left(name),
+				report.Right(report.Count(c.Classes)),
+				report.Right(report.Count(c.SampleUniques)),
+				report.Right(report.PartOf(c.SampleUniques, c.Records)),
+			},
+		)
 	}
 	line("all variables", k.Whole)
 	for _, c := range k.Without {
@@ -128,7 +136,13 @@ func valuesText(columns []inspect.ColumnValues) string {
 			rows = append(rows, []report.Cell{report.Right(report.Count(v.Count)), report.Left(report.Value(v.Value))})
 		}
 		if c.More > 0 {
-			rows = append(rows, []report.Cell{report.Right(report.Count(c.MoreRows)), report.Left(fmt.Sprintf("(%s)", report.Plural(c.More, "more category", "more categories")))})
+			rows = append(
+				rows,
+				[]report.Cell{
+					report.Right(report.Count(c.MoreRows)),
+					report.Left(fmt.Sprintf("(%s)", report.Plural(c.More, "more category", "more categories"))),
+				},
+			)
 			if last := c.Values[len(c.Values)-1]; last.Value == nil {
 				rows = append(rows, []report.Cell{report.Right(report.Count(last.Count)), report.Left(report.Value(nil))})
 			}

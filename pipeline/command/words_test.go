@@ -65,8 +65,18 @@ func TestFieldsOfErrors(t *testing.T) {
 	folder(t)
 	require.NoError(t, os.WriteFile("types.csv", []byte("a,b\n1,2\nx,3\n"), 0o666))
 	require.NoError(t, os.WriteFile("weights.csv", []byte("x,w\na,1\nb,-1\n"), 0o666))
-	require.NoError(t, os.WriteFile("levels.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, {name: sex, levels: [m]}]}\noperators: [suda]\n"), 0o666))
-	require.NoError(t, os.WriteFile("types.yaml", []byte("version: 1\nsource: {path: types.csv, types: {a: int64}}\nkey: {variables: [a]}\noperators: [suda]\n"), 0o666))
+	require.NoError(
+		t,
+		os.WriteFile(
+			"levels.yaml",
+			[]byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age, {name: sex, levels: [m]}]}\noperators: [suda]\n"),
+			0o666,
+		),
+	)
+	require.NoError(
+		t,
+		os.WriteFile("types.yaml", []byte("version: 1\nsource: {path: types.csv, types: {a: int64}}\nkey: {variables: [a]}\noperators: [suda]\n"), 0o666),
+	)
 	assess := func(args ...string) []string {
 		return append([]string{"assess", "--out", "out.csv", "--quiet"}, args...)
 	}

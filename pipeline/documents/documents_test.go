@@ -27,20 +27,85 @@ func pointer[T any](v T) *T { return &v }
 
 // full has a spec of each verb in which all is said.
 func full() map[string]schemas.Document {
-	own := []released.PerturbedTable{{Path: "r=3.csv", Scheme: schemas.Perturbation{Scheme: "small", Base: 1, Last: 3, Value: 0}}, {Path: "b.csv", Scheme: schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.5)}}}
+	own := []released.PerturbedTable{
+		{Path: "r=3.csv", Scheme: schemas.Perturbation{Scheme: "small", Base: 1, Last: 3, Value: 0}},
+		{Path: "b.csv", Scheme: schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.5)}},
+	}
 	levels := []schemas.KeyVariable{{Name: "1", Levels: []string{"01", "b", "no"}}}
-	recodes := []recode.Column{{Name: "AGE", Width: 5, Replace: true, Keep: pointer(false)}, {Name: "S", From: "SEX", Map: map[string]string{"1": "m", "2": ""}, Other: pointer("x")}}
+	recodes := []recode.Column{
+		{Name: "AGE", Width: 5, Replace: true, Keep: pointer(false)},
+		{Name: "S", From: "SEX", Map: map[string]string{"1": "m", "2": ""}, Other: pointer("x")},
+	}
 	return map[string]schemas.Document{
-		"attack": &attack.Spec{Sample: &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}}, AllowEmpty: true,
-			Sampling: &schemas.Sampling{Weight: "W"}, Operators: []schemas.Operator{{Config: (*recode.Config)(&recodes)}}}, Frequency: 3, Ranking: "expected", Cost: 2.5, Classes: []string{"c.csv"}, Out: "o.csv",
-			Model: mc3.Config{Search: "mc3", Iterations: pointer(1000)}},
-		"bounds": &bounds.Spec{Tables: []string{"a.csv", "-"}, Exact: []string{"b.parquet"}, Perturbed: own, Method: "sharp", Deadline: 90 * time.Second, Solver: "embedded", Out: "out.csv",
-			Scheme:     schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}}},
-			Suppressed: []string{"x", "..", "<3", "x"}, Totals: []string{"all"}, Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}},
-			Levels: levels, Count: true, List: "list.csv", Most: 5},
-		"link": &link.Spec{A: []string{"a.csv"}, B: []string{"b.csv", "c.csv"}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "1"}, {Name: "B", Missing: "drop"}}, MissingCodes: []string{"-9"}},
-			Missing: "drop", MissingCodes: []string{"", "NA"}, Levels: levels, AllowEmpty: true, Bands: recodes, RecodeA: recodes, RecodeB: recodes, RecodeP: recodes, PopulationSize: 0, Population: []string{"p.csv"},
-			Tables: []string{"t.csv"}, Exact: []string{"u.csv"}, Sampled: []string{"v.csv"}, Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}, Perturbed: own, Bounds: "tight", Convolve: true, Out: "l.csv", Pairs: "q.csv", MostPairs: 7},
+		"attack": &attack.Spec{
+			Sample: &schemas.Spec{
+				Source:     schemas.Source{Path: []string{"a.csv"}},
+				Key:        &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}},
+				AllowEmpty: true,
+				Sampling: &schemas.Sampling{
+					Weight: "W",
+				},
+				Operators: []schemas.Operator{{Config: (*recode.Config)(&recodes)}},
+			},
+			Frequency: 3,
+			Ranking:   "expected",
+			Cost:      2.5,
+			Classes:   []string{"c.csv"},
+			Out:       "o.csv",
+			Model:     mc3.Config{Search: "mc3", Iterations: pointer(1000)},
+		},
+		"bounds": &bounds.Spec{
+			Tables:    []string{"a.csv", "-"},
+			Exact:     []string{"b.parquet"},
+			Perturbed: own,
+			Method:    "sharp",
+			Deadline:  90 * time.Second,
+			Solver:    "embedded",
+			Out:       "out.csv",
+			Scheme: schemas.Perturbation{
+				Scheme: "matrix",
+				Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}},
+			},
+			Suppressed: []string{
+				"x",
+				"..",
+				"<3",
+				"x",
+			},
+			Totals: []string{"all"},
+			Merged: []released.MergedCategory{{Variable: "A", Name: "young", Members: []string{"1", "2"}}},
+			Levels: levels,
+			Count:  true,
+			List:   "list.csv",
+			Most:   5,
+		},
+		"link": &link.Spec{
+			A:              []string{"a.csv"},
+			B:              []string{"b.csv", "c.csv"},
+			Key:            &schemas.Key{Variables: []schemas.KeyVariable{{Name: "1"}, {Name: "B", Missing: "drop"}}, MissingCodes: []string{"-9"}},
+			Missing:        "drop",
+			MissingCodes:   []string{"", "NA"},
+			Levels:         levels,
+			AllowEmpty:     true,
+			Bands:          recodes,
+			RecodeA:        recodes,
+			RecodeB:        recodes,
+			RecodeP:        recodes,
+			PopulationSize: 0,
+			Population:     []string{"p.csv"},
+			Tables: []string{
+				"t.csv",
+			},
+			Exact:     []string{"u.csv"},
+			Sampled:   []string{"v.csv"},
+			Scheme:    schemas.Perturbation{Scheme: "conventional", Base: 3},
+			Perturbed: own,
+			Bounds:    "tight",
+			Convolve:  true,
+			Out:       "l.csv",
+			Pairs:     "q.csv",
+			MostPairs: 7,
+		},
 	}
 }
 

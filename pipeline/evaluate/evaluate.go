@@ -127,7 +127,14 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Evaluation, error) {
 		return nil, err
 	}
 	defer p.job.Source.Close()
-	e := &Evaluation{Input: p.job.Source.Inputs(), Design: s.words(), Repetitions: s.repetitions(), Seed: o.Seed, Warnings: []string{}, strategies: map[string][]*curve{}}
+	e := &Evaluation{
+		Input:       p.job.Source.Inputs(),
+		Design:      s.words(),
+		Repetitions: s.repetitions(),
+		Seed:        o.Seed,
+		Warnings:    []string{},
+		strategies:  map[string][]*curve{},
+	}
 	for _, v := range s.Spec.Key.Variables {
 		e.Key = append(e.Key, v.Name)
 	}
@@ -276,7 +283,10 @@ func (e *Evaluation) summarise(ctx context.Context, s *Spec, fraction float64, s
 	}
 	for a := range scores {
 		for b := a + 1; b < len(scores); b++ {
-			f.Comparisons = append(f.Comparisons, ScorePair{scores[a].name, scores[b].name, meanOf(evaluate.Paired(auc[a], auc[b])), meanOf(evaluate.Paired(slope[a], slope[b]))})
+			f.Comparisons = append(
+				f.Comparisons,
+				ScorePair{scores[a].name, scores[b].name, meanOf(evaluate.Paired(auc[a], auc[b])), meanOf(evaluate.Paired(slope[a], slope[b]))},
+			)
 		}
 	}
 	f.FileMeasures = biases(all)
@@ -306,7 +316,16 @@ func biases(all []*judged) []MeasureSummary {
 	}
 	list := []MeasureSummary{}
 	for _, n := range order {
-		list = append(list, MeasureSummary{n.operator, n.measure, meanOf(evaluate.Mean(values[n])), meanOf(evaluate.Mean(truths[n])), meanOf(evaluate.Paired(values[n], truths[n]))})
+		list = append(
+			list,
+			MeasureSummary{
+				n.operator,
+				n.measure,
+				meanOf(evaluate.Mean(values[n])),
+				meanOf(evaluate.Mean(truths[n])),
+				meanOf(evaluate.Paired(values[n], truths[n])),
+			},
+		)
 	}
 	return list
 }

@@ -27,7 +27,14 @@ type judged struct {
 }
 
 // judge runs the operators on a sample and compares it with its population.
-func (p *population) judge(ctx context.Context, s *Spec, fraction float64, sample *sampleOf, scores []scoreColumn, o session.Options) (*judged, []string, error) {
+func (p *population) judge(
+	ctx context.Context,
+	s *Spec,
+	fraction float64,
+	sample *sampleOf,
+	scores []scoreColumn,
+	o session.Options,
+) (*judged, []string, error) {
 	table := p.key.Tables[0]
 	policies := session.PoliciesOf(*s.Spec.Key)
 	source, err := sample.source()
@@ -53,7 +60,11 @@ func (p *population) judge(ctx context.Context, s *Spec, fraction float64, sampl
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &judged{SampleSummary: &SampleSummary{Fraction: fraction, Repetition: sample.repetition, Truth: attack.Measure(classes)}, scores: make([][]float64, len(scores)), unknown: make([]int, len(scores))}
+	j := &judged{
+		SampleSummary: &SampleSummary{Fraction: fraction, Repetition: sample.repetition, Truth: attack.Measure(classes)},
+		scores:        make([][]float64, len(scores)),
+		unknown:       make([]int, len(scores)),
+	}
 	kept := table.Keep(operators.Dropping(policies))
 	number := make([]int, table.Classes()) // among classes
 	n := 0

@@ -89,7 +89,13 @@ func (x *explaining) find(ctx context.Context) error {
 	if j.Chain, err = j.Bind(true, append(ops, count)...); err != nil {
 		return err
 	}
-	e := &Explanation{Inputs: inputs, Input: inputs[x.input], Row: x.which.Row, ScoreName: cmp.Or(x.suda.Score, suda.ScoreLattice), MaxSize: len(spec.Key.Variables)}
+	e := &Explanation{
+		Inputs:    inputs,
+		Input:     inputs[x.input],
+		Row:       x.which.Row,
+		ScoreName: cmp.Or(x.suda.Score, suda.ScoreLattice),
+		MaxSize:   len(spec.Key.Variables),
+	}
 	x.e = e
 	for _, v := range spec.Key.Variables {
 		e.Variables = append(e.Variables, v.Name)

@@ -51,8 +51,16 @@ const normal975 = 1.959963984540054
 // Calibration draws reliability curves of estimates of a chance, what: the observed mean of each bin against the mean estimate, with
 // 95 percent intervals.
 func Calibration(what string, scores []Reliability) *Figure {
-	f := &Figure{Title: "Calibration of " + what, Subtitle: "Bins of equal count with 95% intervals; on the dashed line estimates are right on average, below it too high",
-		X: "Mean estimate of " + what, Y: "Observed mean", Diagonal: true, MinX: to(0), MinY: to(0), Legend: "top left"}
+	f := &Figure{
+		Title:    "Calibration of " + what,
+		Subtitle: "Bins of equal count with 95% intervals; on the dashed line estimates are right on average, below it too high",
+		X:        "Mean estimate of " + what,
+		Y:        "Observed mean",
+		Diagonal: true,
+		MinX:     to(0),
+		MinY:     to(0),
+		Legend:   "top left",
+	}
 	most := 0.0
 	for _, s := range scores {
 		l := Line{Name: s.Name, Marked: true, Low: []float64{}, High: []float64{}}
@@ -111,8 +119,15 @@ func Match(name string, estimate, truth []float64) (*Figure, error) {
 	if len(estimate) != len(truth) {
 		return nil, fmt.Errorf("%d estimates, but the truth of %d records", len(estimate), len(truth))
 	}
-	f := &Figure{Title: "True and estimated chance of a correct match", Subtitle: "Each point is a record. Even for perfect estimates the smooth lies below the dashed line: it is a mean of logarithms",
-		X: "Estimated Pr(correct match) = E[1/F] (log scale)", Y: "True 1/F (log scale)", LogX: true, LogY: true, Diagonal: true}
+	f := &Figure{
+		Title:    "True and estimated chance of a correct match",
+		Subtitle: "Each point is a record. Even for perfect estimates the smooth lies below the dashed line: it is a mean of logarithms",
+		X:        "Estimated Pr(correct match) = E[1/F] (log scale)",
+		Y:        "True 1/F (log scale)",
+		LogX:     true,
+		LogY:     true,
+		Diagonal: true,
+	}
 	type pair struct{ x, y float64 }
 	var pairs []pair
 	for i := range estimate {
@@ -158,7 +173,14 @@ type Strategy struct {
 
 // Strategies draws Pr(correct match) against the sampling fraction in percent, whose axis can be logarithmic.
 func Strategies(strategies []Strategy, logarithmic bool) *Figure {
-	f := &Figure{Title: "Pr(correct match) of matching strategies", X: "Sampling fraction (%)", Y: "Pr(correct match)", LogX: logarithmic, MinY: to(0), Legend: "right"}
+	f := &Figure{
+		Title:  "Pr(correct match) of matching strategies",
+		X:      "Sampling fraction (%)",
+		Y:      "Pr(correct match)",
+		LogX:   logarithmic,
+		MinY:   to(0),
+		Legend: "right",
+	}
 	if logarithmic {
 		f.X = "Sampling fraction (%, log scale)"
 	}

@@ -28,9 +28,19 @@ func TestDegenerateCharts(t *testing.T) {
 	require.NoError(t, err)
 	bins, err := evaluate.Calibrate([]float64{0, 0.5}, []float64{0, 1}, 0)
 	require.NoError(t, err)
-	charts := []*Figure{match, one, level, ROC(nil), ROC([]Curve{{"one class", roc}, {"none", nil}}), LogitRank(nil), LogitRank([]RankCurve{{"separated", rank}, {"none", nil}}),
-		Calibration("Pr(population unique)", nil), Calibration("1/F", []Reliability{{"one record a bin", bins}, {Name: "none"}}), Strategies(nil, true),
-		Strategies([]Strategy{{Name: "none"}, {Name: "one", Fraction: []float64{0.01}, Correct: []float64{0}}}, false)}
+	charts := []*Figure{
+		match,
+		one,
+		level,
+		ROC(nil),
+		ROC([]Curve{{"one class", roc}, {"none", nil}}),
+		LogitRank(nil),
+		LogitRank([]RankCurve{{"separated", rank}, {"none", nil}}),
+		Calibration("Pr(population unique)", nil),
+		Calibration("1/F", []Reliability{{"one record a bin", bins}, {Name: "none"}}),
+		Strategies(nil, true),
+		Strategies([]Strategy{{Name: "none"}, {Name: "one", Fraction: []float64{0.01}, Correct: []float64{0}}}, false),
+	}
 	for _, f := range charts {
 		picture, err := f.SVG()
 		require.NoError(t, err, f.Title)

@@ -201,7 +201,12 @@ func TestRefused(t *testing.T) {
 // Wherever the legend is asked to go, it covers no point.
 func TestLegendCoversNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := &Figure{Title: "t", X: "x", Y: "y", Legend: rapid.SampledFrom([]string{"", "top left", "top right", "bottom left", "bottom right"}).Draw(t, "legend")}
+		f := &Figure{
+			Title:  "t",
+			X:      "x",
+			Y:      "y",
+			Legend: rapid.SampledFrom([]string{"", "top left", "top right", "bottom left", "bottom right"}).Draw(t, "legend"),
+		}
 		unit := rapid.Float64Range(0, 1)
 		for k := range rapid.IntRange(1, 4).Draw(t, "lines") {
 			n := rapid.IntRange(1, 12).Draw(t, "n")

@@ -102,10 +102,35 @@ func pictures(t testing.TB) map[string]*Figure {
 		"strategies":     Strategies(strategies, false),
 		"strategies-log": Strategies(strategies, true),
 		"band": {Title: "A band with a gap", X: "Time (s)", Y: "Rows (1/s)", Lines: []Line{band,
-			{Name: "limit", X: []float64{0, 10}, Y: []float64{31000, 31000}}, {Name: "samples", X: []float64{1, 3, 5, 7}, Y: []float64{30500, 31500, 29000, 30200}, Points: true}}},
+			{
+				Name: "limit",
+				X:    []float64{0, 10},
+				Y:    []float64{31000, 31000},
+			}, {Name: "samples", X: []float64{1, 3, 5, 7}, Y: []float64{30500, 31500, 29000, 30200}, Points: true}}},
 		"crowded": crowded(),
-		"narrow":  {Title: strings.Repeat("A very long title ", 20), Subtitle: strings.Repeat("and a subtitle ", 40), X: strings.Repeat("long x ", 40), Y: strings.Repeat("long y ", 40), Lines: []Line{{Name: strings.Repeat("a very long name ", 30), X: []float64{1e6 + 0.001, 1e6 + 0.002, 1e6 + 0.004}, Y: []float64{-1e-9, 2e-9, 3e-9}, Marked: true}}},
-		"decades": {Title: "Many decades", X: "x", Y: "y", LogX: true, LogY: true, Diagonal: true, Lines: []Line{{Name: "a", X: []float64{1e-9, 1, 1e12}, Y: []float64{1e-200, 1, 1e200}}}},
-		"empty":   {Title: "Nothing", X: "x", Y: "y", Lines: []Line{{Name: "none"}}},
+		"narrow": {
+			Title:    strings.Repeat("A very long title ", 20),
+			Subtitle: strings.Repeat("and a subtitle ", 40),
+			X:        strings.Repeat("long x ", 40),
+			Y:        strings.Repeat("long y ", 40),
+			Lines: []Line{
+				{
+					Name:   strings.Repeat("a very long name ", 30),
+					X:      []float64{1e6 + 0.001, 1e6 + 0.002, 1e6 + 0.004},
+					Y:      []float64{-1e-9, 2e-9, 3e-9},
+					Marked: true,
+				},
+			},
+		},
+		"decades": {
+			Title:    "Many decades",
+			X:        "x",
+			Y:        "y",
+			LogX:     true,
+			LogY:     true,
+			Diagonal: true,
+			Lines:    []Line{{Name: "a", X: []float64{1e-9, 1, 1e12}, Y: []float64{1e-200, 1, 1e200}}},
+		},
+		"empty": {Title: "Nothing", X: "x", Y: "y", Lines: []Line{{Name: "none"}}},
 	}
 }

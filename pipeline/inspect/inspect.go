@@ -191,7 +191,10 @@ func (c *columnTables) presence(in *arrow.Schema) []operators.Operator {
 	}
 	for _, f := range in.Fields() {
 		if len(c.look.Values) == 0 && session.Reason(in, f) == session.ReasonFloating {
-			list = append(list, recode.Operator{Config: recode.Column{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}, Unasked: true})
+			list = append(
+				list,
+				recode.Operator{Config: recode.Column{Name: present + f.Name, From: f.Name, Map: codes, Other: &yes, Keep: &hide}, Unasked: true},
+			)
 		}
 	}
 	return list

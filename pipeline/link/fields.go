@@ -19,15 +19,34 @@ const policyAdvice = "is %q; it is category or drop"
 
 // Fields is the field table.
 func (s *Spec) Fields() schemas.Table {
-	t := schemas.Table{What: "the spec", Doc: "What microrisk link is asked: which records of two samples may be the same person.", Required: []string{"a", "b"}}
+	t := schemas.Table{
+		What:     "the spec",
+		Doc:      "What microrisk link is asked: which records of two samples may be the same person.",
+		Required: []string{"a", "b"},
+	}
 	t.Fields = slices.Concat(s.sampleFields(), s.populationFields(), []schemas.Field{
 		{Name: "bounds", To: &s.Bounds, Words: Bounds, Unlike: "there are no bounds %q; they are " + strings.Join(Bounds, " or "), Default: "naive",
-			Doc:  "Bounds on the people of a class. naive: table by table. tight: what samples, tables and the population's size imply together.",
-			Flag: &schemas.Flag{Name: "bounds", Usage: "bounds on F: naive (table by table) or tight (what samples, tables and the population's size imply together)"}},
-		{Name: "convolve", To: &s.Convolve, Doc: "Published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely.",
-			Flag: &schemas.Flag{Name: "convolve", Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely"}},
+			Doc: "Bounds on the people of a class. naive: table by table. tight: what samples, tables and the population's size imply together.",
+			Flag: &schemas.Flag{
+				Name:  "bounds",
+				Usage: "bounds on F: naive (table by table) or tight (what samples, tables and the population's size imply together)",
+			}},
+		{
+			Name: "convolve",
+			To:   &s.Convolve,
+			Doc:  "Published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely.",
+			Flag: &schemas.Flag{
+				Name:  "convolve",
+				Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely",
+			},
+		},
 		{Name: "out", To: &s.Out, File: true, Doc: "File with one row a class that both samples have (.parquet, .arrow or .csv).",
-			Flag: &schemas.Flag{Name: "out", Short: "o", Usage: "`FILE` with one row a class that both samples have (default: links.parquet)", Usual: []string{"links.parquet"}}},
+			Flag: &schemas.Flag{
+				Name:  "out",
+				Short: "o",
+				Usage: "`FILE` with one row a class that both samples have (default: links.parquet)",
+				Usual: []string{"links.parquet"},
+			}},
 		{Name: "pairs", To: &s.Pairs, File: true, Doc: "File with one row a candidate pair.",
 			Flag: &schemas.Flag{Name: "pairs", Usage: "write every candidate pair to `FILE`"}},
 		{Name: "most_pairs", To: &s.MostPairs, Range: schemas.AtLeast(1), Default: int64(DefaultPairs), Doc: "Write no more candidate pairs than this.",
@@ -44,11 +63,24 @@ func (s *Spec) sampleFields() []schemas.Field {
 		{Name: "b", To: &s.B, Single: true, Repeat: true, File: true, Doc: "Files of the second sample."},
 		{Name: "key", To: &s.Key,
 			Flag: &schemas.Flag{Name: "key", Short: "k", Usage: "overlap `VARIABLES`, separated by commas (default: all columns that both samples have)"}},
-		{Name: "missing", To: &s.Missing, Words: policies, Unlike: "missing " + policyAdvice, Doc: "A missing value of the overlap, where the key does not say: category (missing matches missing) or drop.",
-			Schema: `"default": "category"`, Flag: &schemas.Flag{Name: "missing", Set: s.sayMissing,
-				Usage: "a missing value of the overlap: category (missing matches missing) or drop (default: category)"}},
-		{Name: "missing_codes", To: &s.MissingCodes, Repeat: true, Schema: `"uniqueItems": false`, Doc: "Values that count as missing besides null, where the key does not say.",
-			Flag: &schemas.Flag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"}},
+		{
+			Name:   "missing",
+			To:     &s.Missing,
+			Words:  policies,
+			Unlike: "missing " + policyAdvice,
+			Doc:    "A missing value of the overlap, where the key does not say: category (missing matches missing) or drop.",
+			Schema: `"default": "category"`,
+			Flag: &schemas.Flag{Name: "missing", Set: s.sayMissing,
+				Usage: "a missing value of the overlap: category (missing matches missing) or drop (default: category)"},
+		},
+		{
+			Name:   "missing_codes",
+			To:     &s.MissingCodes,
+			Repeat: true,
+			Schema: `"uniqueItems": false`,
+			Doc:    "Values that count as missing besides null, where the key does not say.",
+			Flag:   &schemas.Flag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
+		},
 		{Name: "bands", To: (*recode.Config)(&s.Bands).Form(), Doc: "Recodes of both samples and of the population.",
 			Flag: &schemas.Flag{Name: "band", Many: true, Usage: "link `COLUMN=WIDTH`, such as AGE=5, in bands; may be repeated"}},
 		{Name: "allow_empty", To: &s.AllowEmpty, Doc: "Lets recodes name values that no row has.",
@@ -68,8 +100,20 @@ func (s *Spec) populationFields() []schemas.Field {
 				}
 				return nil
 			}}},
-		{Name: "population", To: &s.Population, Single: true, Repeat: true, File: true, Doc: "Files of the population, in place of its size: the ranking is compared with the truth.",
-			Flag: &schemas.Flag{Name: "population", Short: "p", Many: true, Usage: "`FILE` of the population, in place of its size: the ranking is compared with the truth"}},
+		{
+			Name:   "population",
+			To:     &s.Population,
+			Single: true,
+			Repeat: true,
+			File:   true,
+			Doc:    "Files of the population, in place of its size: the ranking is compared with the truth.",
+			Flag: &schemas.Flag{
+				Name:  "population",
+				Short: "p",
+				Many:  true,
+				Usage: "`FILE` of the population, in place of its size: the ranking is compared with the truth",
+			},
+		},
 		{Name: "recode_a", To: (*recode.Config)(&s.RecodeA).Form(), Doc: "Recodes of the first sample, before those of all.",
 			Flag: &schemas.Flag{Name: "recode-a", Usage: "`FILE` with recodes of the first sample"}},
 		{Name: "recode_b", To: (*recode.Config)(&s.RecodeB).Form(), Doc: "Recodes of the second sample.",

@@ -216,7 +216,10 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 	}
 	slices.Sort(l.without)
 	if l.without = slices.Compact(l.without); len(l.without) > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("not linked by %s, which cannot be key variables in both samples: band or recode them", strings.Join(l.without, ", ")))
+		out.Warnings = append(
+			out.Warnings,
+			fmt.Sprintf("not linked by %s, which cannot be key variables in both samples: band or recode them", strings.Join(l.without, ", ")),
+		)
 	}
 	if l.Population != nil {
 		var err error
@@ -333,8 +336,13 @@ func (l *linking) know(ctx context.Context, out *Outcome) error {
 				people = l.population.Count(int(p))
 			}
 			if n := margin.Count(i); n > people {
-				return fmt.Errorf("%s has %d records and the population %d people of %s: the sample is not of this population, or the files code their values differently",
-					s.role, n, people, session.ClassText(margin, i))
+				return fmt.Errorf(
+					"%s has %d records and the population %d people of %s: the sample is not of this population, or the files code their values differently",
+					s.role,
+					n,
+					people,
+					session.ClassText(margin, i),
+				)
 			}
 		}
 	}
@@ -356,7 +364,13 @@ func (l *linking) know(ctx context.Context, out *Outcome) error {
 			c.F = l.population.Count(int(p))
 		}
 		if c.F > c.High || c.F < c.Low {
-			return fmt.Errorf("the population has %d people of %s, the samples and tables leave %d to %d: they are not of this population", c.F, session.ClassText(margin, class), c.Low, c.High)
+			return fmt.Errorf(
+				"the population has %d people of %s, the samples and tables leave %d to %d: they are not of this population",
+				c.F,
+				session.ClassText(margin, class),
+				c.Low,
+				c.High,
+			)
 		}
 	}
 	return nil

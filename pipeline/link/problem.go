@@ -103,7 +103,16 @@ func (l *linking) checkLevels() error {
 			}
 			for _, c := range t.Variables[at].Categories {
 				if c.Kind == tabular.Value && !slices.Contains(v.Levels, c.Label) {
-					return session.Wrong(schemas.Contradiction("levels", v.Name, "a table has %s = %q, which is not among its levels (%s)", v.Name, c.Label, strings.Join(v.Levels, ", ")))
+					return session.Wrong(
+						schemas.Contradiction(
+							"levels",
+							v.Name,
+							"a table has %s = %q, which is not among its levels (%s)",
+							v.Name,
+							c.Label,
+							strings.Join(v.Levels, ", "),
+						),
+					)
 				}
 			}
 		}
@@ -141,5 +150,8 @@ func (l *linking) unlisted(p *linkage.Problem, words *released.Codebook) string 
 	if !p.Tight || len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("tight bounds allow for categories of %s that no sample or table lists: if there are none, declare them (levels)", strings.Join(names, ", "))
+	return fmt.Sprintf(
+		"tight bounds allow for categories of %s that no sample or table lists: if there are none, declare them (levels)",
+		strings.Join(names, ", "),
+	)
 }

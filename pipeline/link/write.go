@@ -18,9 +18,19 @@ func (l *linking) write(ctx context.Context, out *Outcome) error {
 	var pairs *pairTable
 	if l.Pairs != "" {
 		if out.Pairs > float64(l.MostPairs) {
-			return fmt.Errorf("there are %.0f candidate pairs, more than the %d that may be written: raise the limit, or link by more variables", out.Pairs, l.MostPairs)
+			return fmt.Errorf(
+				"there are %.0f candidate pairs, more than the %d that may be written: raise the limit, or link by more variables",
+				out.Pairs,
+				l.MostPairs,
+			)
 		}
-		err := budget.Budget{Bytes: l.options.Memory}.Memory(fmt.Sprintf("writing %.0f candidate pairs", out.Pairs), int64(out.Pairs)*bytesPerPair, "link by more variables")
+		err := budget.Budget{
+			Bytes: l.options.Memory,
+		}.Memory(
+			fmt.Sprintf("writing %.0f candidate pairs", out.Pairs),
+			int64(out.Pairs)*bytesPerPair,
+			"link by more variables",
+		)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,16 @@ func (t *Tables) Declare(levels []schemas.KeyVariable) error {
 		v := t.variable(l.Name)
 		for _, c := range t.Variables[v].Categories {
 			if c.Kind == tabular.KindMissing || !slices.Contains(l.Levels, c.Label) {
-				return session.Wrong(schemas.Contradiction("levels", l.Name, "a table has %s = %q, which is not among its levels (%s)", l.Name, c.Label, strings.Join(l.Levels, ", ")))
+				return session.Wrong(
+					schemas.Contradiction(
+						"levels",
+						l.Name,
+						"a table has %s = %q, which is not among its levels (%s)",
+						l.Name,
+						c.Label,
+						strings.Join(l.Levels, ", "),
+					),
+				)
 			}
 		}
 		for _, c := range l.Levels {

@@ -24,7 +24,9 @@ func (t *Tables) CheckMerged() error {
 		}
 		for _, other := range t.Merged {
 			if other.Variable == m.Variable && slices.Contains(m.Members, other.Name) {
-				return session.Wrong(fmt.Errorf("the merged category %s of %s has the merged category %s in it: name what that merges", m.Name, m.Variable, other.Name))
+				return session.Wrong(
+					fmt.Errorf("the merged category %s of %s has the merged category %s in it: name what that merges", m.Name, m.Variable, other.Name),
+				)
 			}
 		}
 		if slices.ContainsFunc(t.Merged[:i], func(o MergedCategory) bool { return o.Variable == m.Variable && o.Name == m.Name }) {

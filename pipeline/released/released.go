@@ -89,7 +89,10 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 		count = source.Schema().FieldIndices(named)[0]
 	}
 	if named == "value" && !t.Stated && kernel.Name() == perturb.None().Name() {
-		t.Warnings = append(t.Warnings, path+" has the column value, as of perturbed counts, and they were taken as exact: say how they were perturbed (scheme), or name the column count")
+		t.Warnings = append(
+			t.Warnings,
+			path+" has the column value, as of perturbed counts, and they were taken as exact: say how they were perturbed (scheme), or name the column count",
+		)
 	}
 	if limits[0] >= 0 && count >= 0 {
 		return session.Wrong(fmt.Errorf("%s has the columns lower and upper and the column %s: which has the counts? Leave one out", path, named))
@@ -105,7 +108,14 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 			return session.Wrong(fmt.Errorf("%s: the variable %s has the name of a column of the output; rename it", path, f.Name))
 		}
 		if !operators.HasEquality(f.Type) {
-			return session.Wrong(fmt.Errorf("%s: the column %q is of type %s; the columns besides the counts are variables of the table", path, f.Name, session.TypeName(f.Type)))
+			return session.Wrong(
+				fmt.Errorf(
+					"%s: the column %q is of type %s; the columns besides the counts are variables of the table",
+					path,
+					f.Name,
+					session.TypeName(f.Type),
+				),
+			)
 		}
 		columns, of = append(columns, i), append(of, t.variable(f.Name))
 	}
@@ -121,7 +131,15 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 }
 
 // add takes a row: the categories of some variables, and what was published of their cell, or what is wrong with it.
-func (t *Tables) add(path string, kernel perturb.Kernel, row []tabular.Category, of []int, figure tabular.Figure, unknown error, byMargin map[string]*tabular.Margin) error {
+func (t *Tables) add(
+	path string,
+	kernel perturb.Kernel,
+	row []tabular.Category,
+	of []int,
+	figure tabular.Figure,
+	unknown error,
+	byMargin map[string]*tabular.Margin,
+) error {
 	var variables []int
 	categories := map[int]tabular.Category{}
 	for k, c := range row {
@@ -129,7 +147,15 @@ func (t *Tables) add(path string, kernel perturb.Kernel, row []tabular.Category,
 		case c.Kind == tabular.KindTotal:
 			continue
 		case t.Totals == nil && t.Intervals && c.Kind == tabular.Value && looksLikeTotal(c.Label):
-			return session.Wrong(fmt.Errorf("%s has %s = %q: is that a margin? Name what stands for one (total), be it %s", path, t.Variables[of[k]].Name, c.Label, tabular.TotalCode))
+			return session.Wrong(
+				fmt.Errorf(
+					"%s has %s = %q: is that a margin? Name what stands for one (total), be it %s",
+					path,
+					t.Variables[of[k]].Name,
+					c.Label,
+					tabular.TotalCode,
+				),
+			)
 		}
 		c.Label = strings.Clone(c.Label)
 		categories[of[k]] = c
@@ -164,7 +190,9 @@ func (t *Tables) WholeFiles() error {
 	for i, m := range t.Margins {
 		for _, other := range t.Margins[:i] {
 			if other.Name == m.Name {
-				return session.Wrong(fmt.Errorf("%s has margins (%s) beside its cells: of a table counted from a sample give the cells alone", m.Name, tabular.TotalCode))
+				return session.Wrong(
+					fmt.Errorf("%s has margins (%s) beside its cells: of a table counted from a sample give the cells alone", m.Name, tabular.TotalCode),
+				)
 			}
 		}
 	}

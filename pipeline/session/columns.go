@@ -128,7 +128,13 @@ func (c *columnCheck) count(name string) {
 		t = d.ValueType
 	}
 	if !arrow.IsInteger(t.ID()) {
-		c.problems = append(c.problems, schemas.Problem{Path: path, Message: advice.Textf("the table's count %q is of type %s; it must be a column of whole numbers", name, TypeName(fields[0].Type))})
+		c.problems = append(
+			c.problems,
+			schemas.Problem{
+				Path:    path,
+				Message: advice.Textf("the table's count %q is of type %s; it must be a column of whole numbers", name, TypeName(fields[0].Type)),
+			},
+		)
 	}
 }
 

@@ -105,7 +105,13 @@ func (b *Companions) secret(path string, o Options) error {
 		return Wrong(fmt.Errorf("the secret %s cannot be read: %w", path, err))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && !o.InsecureSecret {
-		return Wrong(fmt.Errorf("the secret %s can be read or written by others than its owner (mode %04o): chmod 600 it, or say --insecure-secret", path, info.Mode().Perm()))
+		return Wrong(
+			fmt.Errorf(
+				"the secret %s can be read or written by others than its owner (mode %04o): chmod 600 it, or say --insecure-secret",
+				path,
+				info.Mode().Perm(),
+			),
+		)
 	}
 	if len(text) < 16 {
 		return Wrong(fmt.Errorf("the secret %s has %d bytes; it must have at least 16, so that nobody can guess it", path, len(text)))

@@ -58,7 +58,11 @@ func openFiles(ctx context.Context, s schemas.Source, in *Inputs, o Options) (so
 			return nil, fmt.Errorf("standard input is not there to be read")
 		}
 		// A stream is read twice; what does not fit in a part of the memory is kept in a file meanwhile.
-		return arrowfile.NewStreamSource(ctx, interruptible{ctx, o.Stdin}, arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir, Most: o.batchMemory()})
+		return arrowfile.NewStreamSource(
+			ctx,
+			interruptible{ctx, o.Stdin},
+			arrowfile.StreamOptions{Memory: o.Memory / 4, TempDir: o.TempDir, Most: o.batchMemory()},
+		)
 	case in.Kind == ParquetKind:
 		return parquetfile.Open(ctx, in.Paths, parquetfile.Options{Logger: o.Logger, Memory: o.Memory})
 	case in.Kind == arrowKind:

@@ -110,8 +110,19 @@ func TestDestine(t *testing.T) {
 		"summary is a folder":    {source: []string{"a.parquet"}, summary: "into", want: "cannot write into: it is a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			emptyFiles(t, "a.parquet", "b.parquet", "other/a.parquet", "data/c.parquet", "into/x", "hive/year=2020/part=1/a.parquet", "hive/year=2020/part=2/a.parquet",
-				"other/part=1/a.parquet", "other/part=2/b.parquet", "deep/part=1/a.parquet")
+			emptyFiles(
+				t,
+				"a.parquet",
+				"b.parquet",
+				"other/a.parquet",
+				"data/c.parquet",
+				"into/x",
+				"hive/year=2020/part=1/a.parquet",
+				"hive/year=2020/part=2/a.parquet",
+				"other/part=1/a.parquet",
+				"other/part=2/b.parquet",
+				"deep/part=1/a.parquet",
+			)
 			require.NoError(t, os.MkdirAll("data", 0o777))
 			require.NoError(t, os.Symlink("a.parquet", "link.parquet"))
 			if name == "folder" {

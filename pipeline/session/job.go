@@ -160,8 +160,18 @@ func OperatorsOf(s *schemas.Spec, with *Companions) []operators.Operator {
 }
 
 func (j *Job) ChainOptions() operators.Options {
-	o := operators.Options{Workers: j.Options.Workers, Batch: j.Options.Batch, Memory: j.Options.Memory, MemoryGiven: j.Options.MemoryGiven, TempDir: j.Options.TempDir, Seed: j.Options.Seed, AllowEmpty: j.Spec.AllowEmpty, Identify: j.Spec.ID,
-		Logger: j.Options.Logger, Progress: j.Options.Progress}
+	o := operators.Options{
+		Workers:     j.Options.Workers,
+		Batch:       j.Options.Batch,
+		Memory:      j.Options.Memory,
+		MemoryGiven: j.Options.MemoryGiven,
+		TempDir:     j.Options.TempDir,
+		Seed:        j.Options.Seed,
+		AllowEmpty:  j.Spec.AllowEmpty,
+		Identify:    j.Spec.ID,
+		Logger:      j.Options.Logger,
+		Progress:    j.Options.Progress,
+	}
 	if j.Spec.Source.Table != "" {
 		o.Count = j.Spec.Source.Count
 	}

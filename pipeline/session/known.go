@@ -55,7 +55,13 @@ func InRole(role string, err error) error {
 func TwoPolicies(what string, key schemas.Key) error {
 	for v, policy := range PoliciesOf(key) {
 		if policy != uniques.Category && policy != uniques.Drop {
-			return Wrong(fmt.Errorf("%s compares classes: a missing value of %s is a category or drops the record (missing: category or drop)", what, key.Variables[v].Name))
+			return Wrong(
+				fmt.Errorf(
+					"%s compares classes: a missing value of %s is a category or drops the record (missing: category or drop)",
+					what,
+					key.Variables[v].Name,
+				),
+			)
 		}
 	}
 	return nil
@@ -66,7 +72,13 @@ func TwoPolicies(what string, key schemas.Key) error {
 func KnownClasses(ctx context.Context, sample, population *contingency.Table, policies []uniques.Policy) (classes []attack.Class, of []int, err error) {
 	people, records := population.Keep(operators.Dropping(policies)), sample.Keep(operators.Dropping(policies))
 	if records.Records > people.Records {
-		return nil, nil, schemas.Contradiction("population", "", "the sample has %d records, the population %d: a sample is part of its population", records.Records, people.Records)
+		return nil, nil, schemas.Contradiction(
+			"population",
+			"",
+			"the sample has %d records, the population %d: a sample is part of its population",
+			records.Records,
+			people.Records,
+		)
 	}
 	match, err := contingency.Match(ctx, sample, population)
 	if err != nil {
@@ -97,11 +109,22 @@ func KnownClasses(ctx context.Context, sample, population *contingency.Table, po
 	}
 	switch {
 	case len(unknown) > 0:
-		return nil, nil, schemas.Contradiction("population", "", "%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values differently",
-			len(unknown), sample.Classes(), ClassText(sample, unknown[0]))
+		return nil, nil, schemas.Contradiction(
+			"population",
+			"",
+			"%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values differently",
+			len(unknown),
+			sample.Classes(),
+			ClassText(sample, unknown[0]),
+		)
 	case len(large) > 0:
-		return nil, nil, schemas.Contradiction("population", "", "of %d key combinations the sample has more records than the population people, such as %s: the sample is not of this population",
-			len(large), ClassText(sample, large[0]))
+		return nil, nil, schemas.Contradiction(
+			"population",
+			"",
+			"of %d key combinations the sample has more records than the population people, such as %s: the sample is not of this population",
+			len(large),
+			ClassText(sample, large[0]),
+		)
 	}
 	return classes, of, nil
 }

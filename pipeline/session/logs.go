@@ -38,8 +38,16 @@ func refuseLogged(path string, folder bool) error {
 			if f.way != "" {
 				way = fmt.Sprintf("DuckDB: COPY (SELECT * FROM %s('%s')) TO 'rows.parquet'", f.way, dir)
 			}
-			return Wrong(fmt.Errorf("cannot read %s: %s is %s, whose files are not all of its current version (%s says which): write its rows to a file by %s, and read that",
-				path, dir, f.name, filepath.Join(filepath.Base(dir), f.log), way))
+			return Wrong(
+				fmt.Errorf(
+					"cannot read %s: %s is %s, whose files are not all of its current version (%s says which): write its rows to a file by %s, and read that",
+					path,
+					dir,
+					f.name,
+					filepath.Join(filepath.Base(dir), f.log),
+					way,
+				),
+			)
 		}
 		// Data files are in folders of their own within the table.
 		if base := filepath.Base(dir); !isPartition(dir) && base != "data" {

@@ -93,7 +93,9 @@ func (out *outputs) inFolder(folder string, in *Inputs) error {
 		}
 		name = filepath.Join(partitionOf(p), name)
 		if other, clash := from[name]; clash {
-			return Wrong(fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, filepath.Join(folder, name)))
+			return Wrong(
+				fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, filepath.Join(folder, name)),
+			)
 		}
 		from[name] = p
 		out.Paths = append(out.Paths, filepath.Join(folder, name))

@@ -38,7 +38,13 @@ func (s *partitionedSink) Begin(ctx context.Context, parts []operators.Part, out
 		case is && s.folders && o.Input:
 			continue
 		case is && s.folders:
-			return nil, Wrong(fmt.Errorf("files in folders named %s=... cannot have a new column %q: give it another name, or write all to one file", o.Field.Name, o.Field.Name))
+			return nil, Wrong(
+				fmt.Errorf(
+					"files in folders named %s=... cannot have a new column %q: give it another name, or write all to one file",
+					o.Field.Name,
+					o.Field.Name,
+				),
+			)
 		case is && o.Input:
 			o.Input = false
 			s.columns = append(s.columns, column)

@@ -53,8 +53,12 @@ func (j *Job) besideOlder(spec *schemas.Spec) *schemas.Spec {
 		used[next] = true
 		out.Operators[i] = o.WithPrefix(next)
 		if next != prefix {
-			advice.Log(j.Options.Logger, slog.LevelInfo, advice.Textf("the input has columns of %s already: the new ones begin with %s (say %s to replace them)", prefix, next,
-				advice.Advice{Spec: "replace: true", Flags: "--replace"}))
+			advice.Log(
+				j.Options.Logger,
+				slog.LevelInfo,
+				advice.Textf("the input has columns of %s already: the new ones begin with %s (say %s to replace them)", prefix, next,
+					advice.Advice{Spec: "replace: true", Flags: "--replace"}),
+			)
 		}
 	}
 	return &out

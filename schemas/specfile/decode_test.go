@@ -53,27 +53,140 @@ func full() *schemas.Spec {
 				{Column: "part", Values: []string{"train"}}, {Column: "AGE", Min: pointer("16"), Max: pointer("64")}, {Column: "ZONE", Values: []string{"007"}},
 			}, Columns: []string{"AGE", "SEX"}, KeepRows: true}},
 			{Config: &suda.Config{Contributions: true, MSUs: true, Force: true, Replace: true, Score: suda.ScoreFactorial, MaxSize: 4, Threshold: 2}},
-			{Config: &suda.Config{Prefix: "small", Missing: schemas.MissingIgnore, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}},
-			{Config: &frequency.Config{Prefix: "coarse", Missing: schemas.MissingWildcard, Replace: true, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AREA"}}}}},
+			{
+				Config: &suda.Config{
+					Prefix:  "small",
+					Missing: schemas.MissingIgnore,
+					Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+				},
+			},
+			{
+				Config: &frequency.Config{
+					Prefix:  "coarse",
+					Missing: schemas.MissingWildcard,
+					Replace: true,
+					Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AREA"}}},
+				},
+			},
 			{Config: &frequency.Config{}},
-			{Config: &kanonymity.Config{Prefix: "few", K: 5, Combinations: 2, Force: true, Replace: true, Missing: schemas.MissingIgnore, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}},
+			{
+				Config: &kanonymity.Config{
+					Prefix:       "few",
+					K:            5,
+					Combinations: 2,
+					Force:        true,
+					Replace:      true,
+					Missing:      schemas.MissingIgnore,
+					Key:          &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+				},
+			},
 			{Config: &kanonymity.Config{}},
-			{Config: &ldiversity.Config{Prefix: "diverse", Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}}, L: 3, C: 0.5, Replace: true, Missing: schemas.MissingDrop}},
+			{
+				Config: &ldiversity.Config{
+					Prefix:    "diverse",
+					Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}},
+					L:         3,
+					C:         0.5,
+					Replace:   true,
+					Missing:   schemas.MissingDrop,
+				},
+			},
 			{Config: &individual.Config{Prefix: "bf", Household: "HID", Estimator: "approximate", Missing: schemas.MissingCategory, Replace: true}},
-			{Config: &mc3.Config{Prefix: "bayes", Missing: schemas.MissingDrop, PriorPrecision: []float64{1, 0.02, 50}, Search: "mc3", Weights: "visits", EdgePenalty: 0.5,
-				BurnIn: pointer(0), Iterations: pointer(20000), Thinning: pointer(20), Chains: pointer(2), Temperatures: pointer(1), Moves: "clique",
-				Estimator: "montecarlo", PosteriorDraws: pointer(500), CellDraws: pointer(1000), Baselines: true, RelativeRisk: true,
-				Ordinal: []string{"AGE5"}, ModelOut: "model.json", Replace: true}},
+			{
+				Config: &mc3.Config{
+					Prefix:         "bayes",
+					Missing:        schemas.MissingDrop,
+					PriorPrecision: []float64{1, 0.02, 50},
+					Search:         "mc3",
+					Weights:        "visits",
+					EdgePenalty:    0.5,
+					BurnIn:         pointer(0),
+					Iterations:     pointer(20000),
+					Thinning:       pointer(20),
+					Chains:         pointer(2),
+					Temperatures:   pointer(1),
+					Moves:          "clique",
+					Estimator:      "montecarlo",
+					PosteriorDraws: pointer(500),
+					CellDraws:      pointer(1000),
+					Baselines:      true,
+					RelativeRisk:   true,
+					Ordinal:        []string{"AGE5"},
+					ModelOut:       "model.json",
+					Replace:        true,
+				},
+			},
 			{Config: &mc3.Config{Prefix: "window", Missing: schemas.MissingCategory, Search: "occam", Window: pointer(0.05), Directions: "both", Razor: true}},
 			{Config: &mc3.Config{Prefix: "cooled", Missing: schemas.MissingCategory, Search: "anneal", Schedule: "thesis", Restarts: pointer(3)}},
-			{Config: &mc3.Config{Prefix: "said", Missing: schemas.MissingCategory, Search: "fixed", Graph: "[AGE5 SEX]", PriorPrecision: []float64{2}, Estimator: "poisson", SetMatch: true}},
+			{
+				Config: &mc3.Config{
+					Prefix:         "said",
+					Missing:        schemas.MissingCategory,
+					Search:         "fixed",
+					Graph:          "[AGE5 SEX]",
+					PriorPrecision: []float64{2},
+					Estimator:      "poisson",
+					SetMatch:       true,
+				},
+			},
 			{Config: &mc3.Config{Prefix: "drawn", Missing: schemas.MissingCategory, Search: "exact", Draws: pointer(100)}},
-			{Config: &sap.Config{Prefix: "attribution", By: []schemas.KeyVariable{{Name: "AREA"}, {Name: "ZONE", Levels: []string{"1", "2"}}}, Cells: []schemas.KeyVariable{{Name: "SEX"}, {Name: "HEALTH", Levels: []string{"good", "bad"}, MissingCodes: []string{"9"}}},
-				Missing: schemas.MissingDrop, Release: sap.Release{Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 4, Tie: "even"}, BaseTable: "exact", Total: "same", Margins: []sap.Margin{{Variables: []string{"SEX"}}, {Variables: []string{"HEALTH"}, Perturb: &schemas.Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}}}},
-				Known: []int64{2, 5, 10}, Impossible: []map[string]string{{"SEX": "m", "HEALTH": "good"}, {"SEX": "1"}}, Threshold: pointer(0.9), Tables: "tables.parquet", Replace: true}},
-			{Config: &sap.Config{Prefix: "a1", Cells: []schemas.KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: sap.Release{Perturbation: schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}}, Secret: "key.bin"}}}},
-			{Config: &sap.Config{Prefix: "a2", By: []schemas.KeyVariable{{Name: "AREA"}}, Cells: []schemas.KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: sap.Release{Perturbation: schemas.Perturbation{Scheme: "small", Last: 7, Value: 4, Base: 5}, Published: "out.parquet"}}},
-			{Config: &sap.Config{Prefix: "a3", Cells: []schemas.KeyVariable{{Name: "SEX"}}, Known: []int64{1}, Release: sap.Release{Perturbation: schemas.Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}}}},
+			{
+				Config: &sap.Config{
+					Prefix:  "attribution",
+					By:      []schemas.KeyVariable{{Name: "AREA"}, {Name: "ZONE", Levels: []string{"1", "2"}}},
+					Cells:   []schemas.KeyVariable{{Name: "SEX"}, {Name: "HEALTH", Levels: []string{"good", "bad"}, MissingCodes: []string{"9"}}},
+					Missing: schemas.MissingDrop,
+					Release: sap.Release{
+						Perturbation: schemas.Perturbation{Scheme: "conventional", Base: 4, Tie: "even"},
+						BaseTable:    "exact",
+						Total:        "same",
+						Margins: []sap.Margin{
+							{Variables: []string{"SEX"}},
+							{Variables: []string{"HEALTH"}, Perturb: &schemas.Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}},
+						},
+					},
+					Known: []int64{
+						2,
+						5,
+						10,
+					},
+					Impossible: []map[string]string{{"SEX": "m", "HEALTH": "good"}, {"SEX": "1"}},
+					Threshold:  pointer(0.9),
+					Tables:     "tables.parquet",
+					Replace:    true,
+				},
+			},
+			{
+				Config: &sap.Config{
+					Prefix: "a1",
+					Cells:  []schemas.KeyVariable{{Name: "SEX"}},
+					Known:  []int64{1},
+					Release: sap.Release{
+						Perturbation: schemas.Perturbation{
+							Scheme: "matrix",
+							Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.5}, {Count: 2, Probability: 0.5}}},
+							Secret: "key.bin",
+						},
+					},
+				},
+			},
+			{
+				Config: &sap.Config{
+					Prefix:  "a2",
+					By:      []schemas.KeyVariable{{Name: "AREA"}},
+					Cells:   []schemas.KeyVariable{{Name: "SEX"}},
+					Known:   []int64{1},
+					Release: sap.Release{Perturbation: schemas.Perturbation{Scheme: "small", Last: 7, Value: 4, Base: 5}, Published: "out.parquet"},
+				},
+			},
+			{
+				Config: &sap.Config{
+					Prefix:  "a3",
+					Cells:   []schemas.KeyVariable{{Name: "SEX"}},
+					Known:   []int64{1},
+					Release: sap.Release{Perturbation: schemas.Perturbation{Scheme: "random", Base: 3, Probability: pointer(0.75)}},
+				},
+			},
 			{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}, Margins: true, Empty: true, Missing: schemas.MissingDrop,
 				Perturb: &schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.6)}, Path: "table.csv"}},
 			{Config: &mc3.Config{Prefix: "saved", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}, ModelIn: "model.json"}},
@@ -135,7 +248,11 @@ func TestYAMLGolden(t *testing.T) {
 
 func TestValidateWithoutText(t *testing.T) {
 	valid := func() *schemas.Spec {
-		return &schemas.Spec{Source: schemas.Source{Path: []string{"a.parquet"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}, Operators: []schemas.Operator{{Config: &suda.Config{}}}}
+		return &schemas.Spec{
+			Source:    schemas.Source{Path: []string{"a.parquet"}},
+			Key:       &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}},
+			Operators: []schemas.Operator{{Config: &suda.Config{}}},
+		}
 	}
 	require.NoError(t, valid().Validate())
 	many := func(n int) []schemas.KeyVariable {

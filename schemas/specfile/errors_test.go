@@ -18,7 +18,14 @@ import (
 // scalars are taken as they are written, whatever a YAML reader would make of them.
 func TestScalarsAsWritten(t *testing.T) {
 	for _, text := range []string{"01", "007", "NO", "yes", "on", "1e3", "1.50", "1_000", "0x1F", "0o17", "+1", "-9", ".5", "2024-01-31", "true", "TRUE", "~x", ".inf", "a b", "é"} {
-		s, err := specfile.Decode("s.yaml", fmt.Appendf(nil, "version: 1\nsource: {path: a.parquet}\nkey: {variables: [{name: A, levels: [%s, other]}], missing_codes: [x]}\noperators: [suda]\n", text))
+		s, err := specfile.Decode(
+			"s.yaml",
+			fmt.Appendf(
+				nil,
+				"version: 1\nsource: {path: a.parquet}\nkey: {variables: [{name: A, levels: [%s, other]}], missing_codes: [x]}\noperators: [suda]\n",
+				text,
+			),
+		)
 		require.NoError(t, err, text)
 		assert.Equal(t, []string{text, "other"}, s.Key.Variables[0].Levels)
 	}
@@ -40,7 +47,8 @@ func withoutLists(text string) string {
 		return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
 	}
 	return strings.NewReplacer(or(names, "and"), "{operators}", or(alone, "or"), "{alone}", or(keyed, "or"), "{measures}", strings.Join(names, ", "), "{operators}",
-		strings.Join(schemas.LimitNames(), ", "), "{limits}").Replace(text)
+		strings.Join(schemas.LimitNames(), ", "), "{limits}").
+		Replace(text)
 }
 
 // TestErrors decodes the specs of testdata/invalid and compares their errors with the golden file, which people have read.

@@ -61,7 +61,8 @@ func FuzzDecode(f *testing.F) {
 
 func TestSpecsAreUTF8(t *testing.T) {
 	_, err := specfile.Decode("s.yaml", []byte("version: 1\nsource: {path: \xcf\xcfa.parquet}\n"))
-	if err == nil || err.Error() != "s.yaml:2:16: the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8" {
+	if err == nil ||
+		err.Error() != "s.yaml:2:16: the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8" {
 		t.Fatal(err)
 	}
 	if _, err := decodeRecodes("r.yaml", []byte("A: {map: {1: \xe9}}")); err == nil {

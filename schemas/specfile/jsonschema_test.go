@@ -90,7 +90,11 @@ func TestSchemaRefusesInvalidSpecs(t *testing.T) {
 func TestPublishedFilesAreMade(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	files := map[string][]byte{"spec.schema.json": schemas.SpecSchema(), "summary.schema.json": schemas.SummarySchema(), "README.md": schemas.WithReference(readme)}
+	files := map[string][]byte{
+		"spec.schema.json":    schemas.SpecSchema(),
+		"summary.schema.json": schemas.SummarySchema(),
+		"README.md":           schemas.WithReference(readme),
+	}
 	for _, v := range documents.Verbs {
 		files[v.File()] = v.Schema()
 	}
@@ -103,27 +107,156 @@ func TestPublishedFilesAreMade(t *testing.T) {
 
 func summary() *schemas.Summary {
 	dis, n, category := 0.04, 2815500.0, "18"
-	key := &schemas.KeySummary{Variables: []schemas.VariableSummary{{Name: "AGE", Categories: 51, Missing: 3, Policy: schemas.MissingCategory, MissingCodes: []string{"NA"}}}, Classes: 51, SampleUniques: 2, Doubles: 0.5}
-	suda := &suda.Summary{Score: suda.ScoreLattice, MaxSize: 1, Complete: true, Threshold: 1, Records: 28155, Fraction: pointer(0.01), DIS: &dis, MSUs: 2, MSUsBySize: []int64{2},
-		FileScore: 3.5, FileIS: 7, Variables: []suda.Blame{{Name: "AGE", Score: 3.5, Share: 100}}, Categories: []suda.CategoryBlame{{Variable: "AGE", Category: &category, Score: 2, Share: 57.1, ShareWithin: 57.1}, {Variable: "AGE", Category: nil, Score: 1.5, Share: 42.9, ShareWithin: 42.9}}}
+	key := &schemas.KeySummary{
+		Variables:     []schemas.VariableSummary{{Name: "AGE", Categories: 51, Missing: 3, Policy: schemas.MissingCategory, MissingCodes: []string{"NA"}}},
+		Classes:       51,
+		SampleUniques: 2,
+		Doubles:       0.5,
+	}
+	suda := &suda.Summary{
+		Score:      suda.ScoreLattice,
+		MaxSize:    1,
+		Complete:   true,
+		Threshold:  1,
+		Records:    28155,
+		Fraction:   pointer(0.01),
+		DIS:        &dis,
+		MSUs:       2,
+		MSUsBySize: []int64{2},
+		FileScore:  3.5,
+		FileIS:     7,
+		Variables:  []suda.Blame{{Name: "AGE", Score: 3.5, Share: 100}},
+		Categories: []suda.CategoryBlame{
+			{Variable: "AGE", Category: &category, Score: 2, Share: 57.1, ShareWithin: 57.1},
+			{Variable: "AGE", Category: nil, Score: 1.5, Share: 42.9, ShareWithin: 42.9},
+		},
+	}
 	half := pointer(0.5)
-	mc3 := &mc3.Summary{Records: 28155, Fraction: 0.01, PopulationSize: n, Search: "exact", SearchReason: "6 key variables", Estimator: "gamma", PriorPrecision: 1, DIS: half, PU: half,
-		PUSE: half, PUSU: half, CMUM: half, CMUMDrawn: &mc3.Drawn{SE: 0.01, Lower: 0.4, Upper: 0.6}, CMSU: half, PopulationUnique: half, CorrectMatches: half, Reidentified: half, ReidentifiedPart: half, SD: &mc3.Deviations{PopulationUniques: 1, CorrectMatches: 2, Reidentifications: 3},
-		Models: []mc3.ModelSummary{{Cliques: "[AGE SEX]", Edges: [][2]string{{"AGE", "SEX"}}, LogLikelihood: -10, Weight: 1}}, EdgeProbabilities: []mc3.EdgeProbability{{Edge: [2]string{"AGE", "SEX"}, Probability: 1, SE: nil}},
-		Variables: []mc3.RelativeRisk{{Name: "AGE", Theta: half, Tau2: half, SampleUniques: 3}}, Categories: []mc3.CategoryRisk{{Variable: "AGE", Category: nil, CollapseTheta: half, CollapseTau2: half, SuppressTheta: half, SuppressTau2: nil, SuppressedUnique: 3}}, Calibration: []mc3.CalibrationBin{{Records: 3, CorrectMatch: 0.5, PopulationUnique: 0.5, ExpectedFrequency: 2}},
-		Sensitivity: []mc3.Sensitivity{{PriorPrecision: 1, Best: "[AGE SEX]", BestWeight: 1, PU: half, PUSU: half, CMUM: half, CMSU: half}}, Baselines: []mc3.Baseline{{Name: "pitman", PU: half, PUSU: half, CMUM: nil, CMSU: nil, Note: "why"}},
-		Diagnostics: mc3.Diagnostics{Margins: 3, Graphs: 2, Proposals: 100, AcceptanceRate: half, ESS: half, RHat: pointer(1.01), Unseen: half, LogTotal: half, Enumerated: true,
-			Draws: 10, Steps: 1, Edges: []mc3.EdgeDiagnostics{{Edge: [2]string{"AGE", "SEX"}, RHat: half, ESS: half}}, WorstEdge: &mc3.WorstEdge{Edge: [2]string{"AGE", "SEX"}, RHat: half, ESS: half, SE: 0.5, Gap: 0.5}, Returns: pointer(int64(3)), Temperatures: []float64{1, 0.5}, SwapRates: []float64{0.5}, Trace: [][]float64{{-1, -2}}, EmptyCells: "summed"}}
-	sap := &sap.Summary{Known: []int64{1}, Tables: 3, Records: 5, Cells: 4, By: []string{"AREA"}, Variables: key.Variables, Scheme: "exact", BaseTable: "same", Total: "none", Margins: []sap.MarginSummary{{Variables: []string{"AGE"}, Scheme: "exact"}}, Exact: true,
-		Distribution: []sap.Distribution{{Known: 1, Zero: 1, Bands: make([]int64, 10), One: 2, Mean: 0.5, Greatest: 1}}, SmallestKnown: []sap.SmallestKnown{{Known: nil, Tables: 1}, {Known: pointer(int64(2)), Tables: 2}}, Threshold: 0.5,
-		Riskiest: []sap.TableSummary{{By: []string{"12"}, People: 5, SAP: []float64{0.5}}}}
+	mc3 := &mc3.Summary{
+		Records:          28155,
+		Fraction:         0.01,
+		PopulationSize:   n,
+		Search:           "exact",
+		SearchReason:     "6 key variables",
+		Estimator:        "gamma",
+		PriorPrecision:   1,
+		DIS:              half,
+		PU:               half,
+		PUSE:             half,
+		PUSU:             half,
+		CMUM:             half,
+		CMUMDrawn:        &mc3.Drawn{SE: 0.01, Lower: 0.4, Upper: 0.6},
+		CMSU:             half,
+		PopulationUnique: half,
+		CorrectMatches:   half,
+		Reidentified:     half,
+		ReidentifiedPart: half,
+		SD:               &mc3.Deviations{PopulationUniques: 1, CorrectMatches: 2, Reidentifications: 3},
+		Models: []mc3.ModelSummary{
+			{Cliques: "[AGE SEX]", Edges: [][2]string{{"AGE", "SEX"}}, LogLikelihood: -10, Weight: 1},
+		},
+		EdgeProbabilities: []mc3.EdgeProbability{{Edge: [2]string{"AGE", "SEX"}, Probability: 1, SE: nil}},
+		Variables: []mc3.RelativeRisk{
+			{Name: "AGE", Theta: half, Tau2: half, SampleUniques: 3},
+		},
+		Categories: []mc3.CategoryRisk{
+			{Variable: "AGE", Category: nil, CollapseTheta: half, CollapseTau2: half, SuppressTheta: half, SuppressTau2: nil, SuppressedUnique: 3},
+		},
+		Calibration: []mc3.CalibrationBin{{Records: 3, CorrectMatch: 0.5, PopulationUnique: 0.5, ExpectedFrequency: 2}},
+		Sensitivity: []mc3.Sensitivity{
+			{PriorPrecision: 1, Best: "[AGE SEX]", BestWeight: 1, PU: half, PUSU: half, CMUM: half, CMSU: half},
+		},
+		Baselines: []mc3.Baseline{{Name: "pitman", PU: half, PUSU: half, CMUM: nil, CMSU: nil, Note: "why"}},
+		Diagnostics: mc3.Diagnostics{
+			Margins:        3,
+			Graphs:         2,
+			Proposals:      100,
+			AcceptanceRate: half,
+			ESS:            half,
+			RHat:           pointer(1.01),
+			Unseen:         half,
+			LogTotal:       half,
+			Enumerated:     true,
+			Draws:          10,
+			Steps:          1,
+			Edges:          []mc3.EdgeDiagnostics{{Edge: [2]string{"AGE", "SEX"}, RHat: half, ESS: half}},
+			WorstEdge:      &mc3.WorstEdge{Edge: [2]string{"AGE", "SEX"}, RHat: half, ESS: half, SE: 0.5, Gap: 0.5},
+			Returns:        pointer(int64(3)),
+			Temperatures:   []float64{1, 0.5},
+			SwapRates:      []float64{0.5},
+			Trace:          [][]float64{{-1, -2}},
+			EmptyCells:     "summed",
+		},
+	}
+	sap := &sap.Summary{
+		Known:     []int64{1},
+		Tables:    3,
+		Records:   5,
+		Cells:     4,
+		By:        []string{"AREA"},
+		Variables: key.Variables,
+		Scheme:    "exact",
+		BaseTable: "same",
+		Total:     "none",
+		Margins:   []sap.MarginSummary{{Variables: []string{"AGE"}, Scheme: "exact"}},
+		Exact:     true,
+		Distribution: []sap.Distribution{
+			{Known: 1, Zero: 1, Bands: make([]int64, 10), One: 2, Mean: 0.5, Greatest: 1},
+		},
+		SmallestKnown: []sap.SmallestKnown{{Known: nil, Tables: 1}, {Known: pointer(int64(2)), Tables: 2}},
+		Threshold:     0.5,
+		Riskiest:      []sap.TableSummary{{By: []string{"12"}, People: 5, SAP: []float64{0.5}}},
+	}
 	one := pointer(int64(1))
-	anonymity := &kanonymity.Summary{Records: 5, K: 3, Smallest: one, Violations: 1, ViolationPercent: 20, Combinations: 3, CombinationsSizes: []kanonymity.CombinationsSize{{Size: 1, Records: 2}}}
-	diversity := &ldiversity.Summary{Records: 5, L: 2, C: 2, Sensitive: []ldiversity.SensitiveSummary{{Name: "HEALTH", Missing: 1, Policy: schemas.MissingIgnore, LeastDistinct: one, LeastEntropy: half, LeastRecursive: one, BelowDistinct: 1, BelowEntropy: 2, BelowRecursive: 3}}}
-	individual := &individual.Summary{Records: 5, Fraction: half, PopulationSize: &n, Estimator: "exact", Greatest: half, Reidentified: 1, ReidentifiedPercent: 20, Household: &individual.HouseholdSummary{Households: 3, Missing: 1, Reidentified: 2, Percent: 40}}
-	return &schemas.Summary{SchemaVersion: schemas.Version, Input: []string{"a<b>.parquet"}, Rows: 28155, Key: key, Sampling: schemas.SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
+	anonymity := &kanonymity.Summary{
+		Records:           5,
+		K:                 3,
+		Smallest:          one,
+		Violations:        1,
+		ViolationPercent:  20,
+		Combinations:      3,
+		CombinationsSizes: []kanonymity.CombinationsSize{{Size: 1, Records: 2}},
+	}
+	diversity := &ldiversity.Summary{
+		Records: 5,
+		L:       2,
+		C:       2,
+		Sensitive: []ldiversity.SensitiveSummary{
+			{
+				Name:           "HEALTH",
+				Missing:        1,
+				Policy:         schemas.MissingIgnore,
+				LeastDistinct:  one,
+				LeastEntropy:   half,
+				LeastRecursive: one,
+				BelowDistinct:  1,
+				BelowEntropy:   2,
+				BelowRecursive: 3,
+			},
+		},
+	}
+	individual := &individual.Summary{
+		Records:             5,
+		Fraction:            half,
+		PopulationSize:      &n,
+		Estimator:           "exact",
+		Greatest:            half,
+		Reidentified:        1,
+		ReidentifiedPercent: 20,
+		Household:           &individual.HouseholdSummary{Households: 3, Missing: 1, Reidentified: 2, Percent: 40},
+	}
+	return &schemas.Summary{
+		SchemaVersion: schemas.Version,
+		Input:         []string{"a<b>.parquet"},
+		Rows:          28155,
+		Key:           key,
+		Sampling:      schemas.SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
 		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap, "tabulate": &tabulate.Summary{Variables: key.Variables},
-			"kanonymity": anonymity, "ldiversity": diversity, "individual": individual}, Seed: 1, Warnings: []string{}, Run: &schemas.RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"}}
+			"kanonymity": anonymity, "ldiversity": diversity, "individual": individual},
+		Seed:     1,
+		Warnings: []string{},
+		Run:      &schemas.RunSummary{ElapsedSeconds: 1, PeakMemoryBytes: 2, Workers: 2, MemoryLimit: 3, Host: "h"},
+	}
 }
 
 func TestSummaryFitsItsSchema(t *testing.T) {
@@ -142,9 +275,41 @@ func TestSummaryFitsItsSchema(t *testing.T) {
 // Every field of the summary's types is in its schema, and the other way round.
 func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	schema := string(schemas.SummarySchema())
-	types := []any{schemas.Summary{}, schemas.KeySummary{}, schemas.VariableSummary{}, schemas.SamplingSummary{}, schemas.LimitSummary{}, schemas.RunSummary{}, suda.Summary{}, suda.Blame{}, suda.CategoryBlame{},
-		mc3.Summary{}, mc3.Deviations{}, mc3.Drawn{}, mc3.ModelSummary{}, mc3.EdgeProbability{}, mc3.EdgeDiagnostics{}, mc3.WorstEdge{}, mc3.RelativeRisk{}, mc3.CategoryRisk{}, mc3.CalibrationBin{}, mc3.Sensitivity{}, mc3.Baseline{}, mc3.Diagnostics{}, sap.Summary{}, sap.Distribution{}, sap.SmallestKnown{}, sap.TableSummary{}, tabulate.Summary{},
-		kanonymity.Summary{}, kanonymity.CombinationsSize{}, ldiversity.Summary{}, ldiversity.SensitiveSummary{}, individual.Summary{}, individual.HouseholdSummary{}}
+	types := []any{
+		schemas.Summary{},
+		schemas.KeySummary{},
+		schemas.VariableSummary{},
+		schemas.SamplingSummary{},
+		schemas.LimitSummary{},
+		schemas.RunSummary{},
+		suda.Summary{},
+		suda.Blame{},
+		suda.CategoryBlame{},
+		mc3.Summary{},
+		mc3.Deviations{},
+		mc3.Drawn{},
+		mc3.ModelSummary{},
+		mc3.EdgeProbability{},
+		mc3.EdgeDiagnostics{},
+		mc3.WorstEdge{},
+		mc3.RelativeRisk{},
+		mc3.CategoryRisk{},
+		mc3.CalibrationBin{},
+		mc3.Sensitivity{},
+		mc3.Baseline{},
+		mc3.Diagnostics{},
+		sap.Summary{},
+		sap.Distribution{},
+		sap.SmallestKnown{},
+		sap.TableSummary{},
+		tabulate.Summary{},
+		kanonymity.Summary{},
+		kanonymity.CombinationsSize{},
+		ldiversity.Summary{},
+		ldiversity.SensitiveSummary{},
+		individual.Summary{},
+		individual.HouseholdSummary{},
+	}
 	known := map[string]bool{}
 	for _, x := range types {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
@@ -185,8 +350,20 @@ func TestReleased(t *testing.T) {
 	s.Input, s.Warnings = []string{"/secret/place/people.parquet"}, []string{"a row 17 of /secret/place"}
 	s.Operators["mc3"].(*mc3.Summary).ModelFrom = "/secret/place/model.json"
 	s.Limits = []schemas.LimitSummary{{Limit: "dis", Value: 0.04, Allowed: 1, Records: 28155}}
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"/secret/place/people.parquet"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AGE"}}}, Sink: schemas.Sink{Path: "/secret/out"}, Summary: "/secret/s",
-		Sampling: &schemas.Sampling{Fraction: 0.01}, Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{ModelOut: "/secret/m"}}, {Config: &tabulate.Config{Path: "/secret/t.csv"}}}}
+	spec := &schemas.Spec{
+		Source:  schemas.Source{Path: []string{"/secret/place/people.parquet"}},
+		Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AGE"}}},
+		Sink:    schemas.Sink{Path: "/secret/out"},
+		Summary: "/secret/s",
+		Sampling: &schemas.Sampling{
+			Fraction: 0.01,
+		},
+		Operators: []schemas.Operator{
+			{Config: &suda.Config{}},
+			{Config: &mc3.Config{ModelOut: "/secret/m"}},
+			{Config: &tabulate.Config{Path: "/secret/t.csv"}},
+		},
+	}
 	shown := map[string]bool{}
 	for name := range s.Operators {
 		shown[name] = true
@@ -213,7 +390,11 @@ func TestReleased(t *testing.T) {
 	assert.NotContains(t, some, `"key":{"variables"`)
 	assert.Contains(t, some, `"mc3":{`)
 	none := text(schemas.View{Shown: map[string]bool{"suda": true, "mc3": true}})
-	assert.Equal(t, `{"schema_version":1,"input":["people.parquet"],"rows":7,"sampling":{"fraction":0.01,"population_size":null},"operators":{},"seed":1,"warnings":[]}`, none)
+	assert.Equal(
+		t,
+		`{"schema_version":1,"input":["people.parquet"],"rows":7,"sampling":{"fraction":0.01,"population_size":null},"operators":{},"seed":1,"warnings":[]}`,
+		none,
+	)
 }
 
 func TestFooter(t *testing.T) {

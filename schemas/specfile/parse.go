@@ -227,7 +227,11 @@ func notText(text []byte) *schemas.Problem {
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return &schemas.Problem{Line: line, Column: column, Message: advice.Textf("the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")}
+			return &schemas.Problem{
+				Line:    line,
+				Column:  column,
+				Message: advice.Textf("the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8"),
+			}
 		case r == '\n':
 			line, column = line+1, 1
 		default:

@@ -13,7 +13,10 @@ import (
 )
 
 func TestWarningOfSharedFrequency(t *testing.T) {
-	s := &schemas.Spec{Key: &schemas.Key{}, Operators: []schemas.Operator{{Config: &mc3.Config{Missing: schemas.MissingDrop}}, {Config: &suda.Config{Missing: schemas.MissingWildcard}}}}
+	s := &schemas.Spec{
+		Key:       &schemas.Key{},
+		Operators: []schemas.Operator{{Config: &mc3.Config{Missing: schemas.MissingDrop}}, {Config: &suda.Config{Missing: schemas.MissingWildcard}}},
+	}
 	require.Len(t, s.Warnings(), 1)
 	assert.Contains(t, s.Warnings()[0], "sample_frequency is counted as mc3 counts it; suda has another missing-value policy")
 	s.Operators[0].Config.(*mc3.Config).Missing, s.Operators[1].Config.(*suda.Config).Missing = "", ""

@@ -70,7 +70,13 @@ func exactRefusal(scores *bayes.Scores, o Options) error {
 			Exact, maxExact, k, budget.Size(need), MC3, Occam)
 	}
 	need += scores.SubsetsBytes(o.Workers)
-	return budget.Budget{Bytes: o.Memory}.Memory(fmt.Sprintf("the search %q of %d variables", Exact, k), need, fmt.Sprintf("use the search %q or %q", MC3, Occam))
+	return budget.Budget{
+		Bytes: o.Memory,
+	}.Memory(
+		fmt.Sprintf("the search %q of %d variables", Exact, k),
+		need,
+		fmt.Sprintf("use the search %q or %q", MC3, Occam),
+	)
 }
 
 // exact is the posterior distribution over all decomposable graphs: by listing them up to 7 variables, beyond by dynamic programming

@@ -56,7 +56,9 @@ type buffer struct {
 }
 
 // errScores is why a program was given up.
-var errScores = errors.New("the scores of the variable sets differ by more than 10^7 nats, too much for the search \"exact\": use the search \"mc3\" or \"occam\"")
+var errScores = errors.New(
+	"the scores of the variable sets differ by more than 10^7 nats, too much for the search \"exact\": use the search \"mc3\" or \"occam\"",
+)
 
 // newProgram prepares a program for phi = exp(logPhi), by variable set. It takes exactBytes of memory.
 func newProgram(k int, logPhi []float64, workers int, report *progress) *program {
