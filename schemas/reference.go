@@ -8,7 +8,7 @@ import (
 
 // Marks of the part of a document that is made from the field tables.
 const (
-	referenceBegins = "<!-- made by go generate ./operators/builtin -->\n"
+	referenceBegins = "<!-- made by go generate ./pipeline/documents -->\n"
 	referenceEnds   = "<!-- end -->\n"
 )
 

@@ -1,8 +1,6 @@
 // Package builtin registers the operators that microrisk comes with: one line each, and the only list of them.
 package builtin
 
-//go:generate go run ./generate
-
 import (
 	_ "microrisk/operators/frequency"
 	_ "microrisk/operators/individual"

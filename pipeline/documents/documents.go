@@ -1,6 +1,8 @@
 // Package documents lists the specs that verbs have of their own, beside that of a run.
 package documents
 
+//go:generate go run ./generate
+
 import (
 	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"

@@ -1,7 +1,7 @@
 // Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec, of the
 // summary and of the specs of verbs, and the reference of the operators' options in schemas/README.md.
 //
-//	go generate ./operators/builtin
+//	go generate ./pipeline/documents
 package main
 
 import (
