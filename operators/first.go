@@ -25,6 +25,11 @@ func (w *worker) rowErrorf(r int, format string, args ...any) error {
 	return w.rowError(r, advice.Errorf(format, args...))
 }
 
+// valueErrorf makes a rowError about a column of row r of the current batch; the text names the column.
+func (w *worker) valueErrorf(r int, column, format string, args ...any) error {
+	return w.rowError(r, schemas.OfColumn(column, advice.Errorf(format, args...)))
+}
+
 // earlier is the error about the earlier row; one that is about no row comes before all that are.
 func earlier(a, b error) error {
 	var x, y *rowError

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/engine/budget"
 	"microrisk/operators"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
@@ -53,7 +54,7 @@ func TestLookingAtTablesOnDisk(t *testing.T) {
 		require.EqualValues(t, 6362, classes)
 		require.EqualValues(t, 28155, records)
 	}
-	var large *session.TooManyClasses
+	var large *budget.MemoryError
 	wild := surveySpec()
 	wild.Key.Missing = schemas.MissingWildcard
 	_, err := inspect.Run(t.Context(), wild, inspect.Look{}, small)
@@ -64,6 +65,9 @@ func TestLookingAtTablesOnDisk(t *testing.T) {
 	require.ErrorAs(t, err, &large)
 	_, err = attack.Run(t.Context(), attack.Spec{Sample: surveySpec(), Population: survey}, small)
 	require.ErrorAs(t, err, &large)
+	require.Equal(t, "the table of 6362 key combinations", large.What)
+	require.EqualValues(t, 64<<10, large.Limit)
+	require.Greater(t, large.Needs, large.Limit)
 }
 
 // Records that a missing value drops are in no figure of a key.

@@ -330,7 +330,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		spec   bool
 	}{
 		"no such file":   {"peopel.csv", nil, "peopel.csv does not exist; did you mean people.csv?", false},
-		"empty file":     {"empty.csv", nil, "empty.csv is empty", false},
+		"empty file":     {"empty.csv", nil, "empty.csv: it is empty", false},
 		"truncated":      {"broken.parquet", nil, "broken.parquet", false},
 		"CSV renamed":    {"renamed.parquet", nil, "renamed.parquet", false},
 		"empty folder":   {"folder", nil, "the folder folder has no data files", false},

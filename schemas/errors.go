@@ -29,6 +29,7 @@ func (l Location) String() string {
 type InputError struct {
 	Location
 	Column *string // nil: it is about no column
+	Named  bool    // the column, by Err: its text begins with what it is about
 	Doing  string  // what could not be done, before the location: "cannot read"
 	Err    error
 }
@@ -42,11 +43,14 @@ func (e *InputError) Unwrap() error { return e.Err }
 // Worded is the text, its advice as say words it.
 func (e *InputError) Worded(say func(part any) string) string {
 	at := e.Location.String()
-	if e.Column != nil {
+	if e.Column != nil && !e.Named {
 		at = strings.TrimPrefix(fmt.Sprintf("%s, column %q", at, *e.Column), ", ")
 	}
 	if e.Doing != "" {
 		at = e.Doing + " " + at
+	}
+	if at == "" {
+		return say(e.Err)
 	}
 	return at + ": " + say(e.Err)
 }
@@ -54,6 +58,11 @@ func (e *InputError) Worded(say func(part any) string) string {
 // InColumn says in which column of a location something went wrong.
 func InColumn(at Location, column string, err error) error {
 	return &InputError{Location: at, Column: &column, Err: err}
+}
+
+// OfColumn says which column an error is about that names it in its own words.
+func OfColumn(column string, err error) error {
+	return &InputError{Column: &column, Named: true, Err: err}
 }
 
 // A ContradictionError says that what was said of the data, or what was published of it, and the data disagree.

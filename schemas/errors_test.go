@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
@@ -21,7 +22,9 @@ func TestInputError(t *testing.T) {
 		"cannot read a.csv: EOF":                     &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: "a.csv"}, Err: io.EOF},
 		`a.csv: line 7, column "age": EOF`:           &schemas.InputError{Location: schemas.Location{File: "a.csv"}, Err: schemas.InColumn(schemas.Location{Unit: "line", Number: 7}, name, io.EOF)},
 		`a.arrow, record batch 0: column "age": EOF`: &schemas.InputError{Location: schemas.Location{File: "a.arrow", Unit: "record batch"}, Err: schemas.InColumn(schemas.Location{}, name, io.EOF)},
-		`a.parquet, row group 3: row 5: EOF`:         &schemas.InputError{Location: group, Err: &schemas.InputError{Location: schemas.Location{Unit: "row", Number: 5}, Err: io.EOF}},
+		`a.parquet, row group 3: row 5: the weight "w" is 0: EOF`: &schemas.InputError{Location: group, Err: &schemas.InputError{
+			Location: schemas.Location{Unit: "row", Number: 5}, Err: schemas.OfColumn("w", fmt.Errorf("the weight %q is 0: %w", "w", io.EOF))}},
+		`a.parquet, row group 3: row 5: EOF`: &schemas.InputError{Location: group, Err: &schemas.InputError{Location: schemas.Location{Unit: "row", Number: 5}, Err: io.EOF}},
 	} {
 		require.EqualError(t, err, want)
 		require.ErrorIs(t, err, io.EOF)

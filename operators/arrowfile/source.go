@@ -167,20 +167,20 @@ func (f *file) begin(memory int64) error {
 	if _, err := f.f.ReadAt(magic[:], 0); err != nil || string(magic[:]) != "ARROW1" {
 		switch {
 		case err != nil && err != io.EOF:
-			return fmt.Errorf("%s cannot be read: %w", f.path, err)
+			return files.CannotRead(f.path, err)
 		case bytes.HasPrefix(magic[:], []byte("PAR1")):
-			return fmt.Errorf("%s is a Parquet file, not an Arrow IPC file", f.path)
+			return files.CannotRead(f.path, errors.New("it is a Parquet file, not an Arrow IPC file"))
 		case bytes.HasPrefix(magic[:], []byte{0xff, 0xff, 0xff, 0xff}):
-			return fmt.Errorf("%s is an Arrow IPC stream, not an Arrow IPC file: pipe it to standard input and name the source -", f.path)
+			return files.CannotRead(f.path, errors.New("it is an Arrow IPC stream, not an Arrow IPC file: pipe it to standard input and name the source -"))
 		}
-		return fmt.Errorf("%s is not an Arrow IPC file", f.path)
+		return files.CannotRead(f.path, errors.New("it is not an Arrow IPC file"))
 	}
 	var err error
 	if f.content, err = scanFile(f.f, f.f.Size()); err == nil {
 		err = f.readSchema(memory)
 	}
 	if err != nil {
-		return fmt.Errorf("%s is broken: %w", f.path, err)
+		return files.CannotRead(f.path, fmt.Errorf("it is broken: %w", err))
 	}
 	return nil
 }

@@ -86,17 +86,17 @@ func TestFieldsPassAsTheyAre(t *testing.T) {
 func TestBrokenInputs(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                        "is empty",
-		"a,b\n1\n":                "line 2 has 1 fields, the header has 2",
+		"a,b\n1\n":                "line 2: 1 fields, the header has 2",
 		"a,a\n1,2\n":              `names "a" twice`,
 		",a\n1,2\n":               "column 1 has no name",
-		"a\n\"x\n":                "line 2, field 1: a quote is not closed",
-		"a\n\xff\n":               "line 2, column \"a\" is not UTF-8",
+		"a\n\"x\n":                "line 2: field 1: a quote is not closed",
+		"a\n\xff\n":               "line 2, column \"a\": text that is not UTF-8",
 		"PAR1aaaaaaaaPAR1":        "is a Parquet file",
 		"a\n\xe9\n":               "iconv -f WINDOWS-1252",
 		"\xff\xfea\x00,\x00b\x00": "is UTF-16",
 		"a\x00,\x00b\x00\n\x00":   "is UTF-16",
-		"a,b\n1,x\"y\n":           "line 2, field 2: a quote stands within a field",
-		"a,b\n1,\"x\"y\n":         "line 2, field 2: something follows the closing quote",
+		"a,b\n1,x\"y\n":           "line 2: field 2: a quote stands within a field",
+		"a,b\n1,\"x\"y\n":         "line 2: field 2: something follows the closing quote",
 		"a\r1\r2\r":               "end with CR alone",
 		"a;b|c\n1;2|3\n":          "may be separated by",
 	} {

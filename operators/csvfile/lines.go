@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"microrisk/schemas"
 )
 
 // A lines reads records of CSV as RFC 4180 has them, with any delimiter. Unlike the standard library's reader it tells a field in quotes
@@ -27,6 +29,11 @@ type lines struct {
 
 // largestRecord is the most bytes that a record may have: a file with a quote that is never closed is one record.
 const largestRecord = 64 << 20
+
+// inLine says in which line something is wrong.
+func inLine(line int, format string, args ...any) error {
+	return &schemas.InputError{Location: schemas.Location{Unit: "line", Number: int64(line)}, Err: fmt.Errorf(format, args...)}
+}
 
 func newLines(in *bufio.Reader, comma rune) *lines {
 	return &lines{in: in, comma: utf8.AppendRune(nil, comma)}
@@ -77,7 +84,7 @@ func (l *lines) plain(line []byte) ([]byte, error) {
 		text = trimEnd(text)
 	}
 	if bytes.IndexByte(text, '"') >= 0 {
-		return nil, fmt.Errorf("line %d, field %d: a quote stands within a field that does not begin with one", l.number, len(l.spans)+1)
+		return nil, inLine(l.number, "field %d: a quote stands within a field that does not begin with one", len(l.spans)+1)
 	}
 	l.add(text, false, l.number)
 	return rest, nil
@@ -92,11 +99,11 @@ func (l *lines) inQuotes(line []byte) ([]byte, error) {
 		case i < 0:
 			l.buf = append(l.buf, line...)
 			if len(l.buf) > largestRecord {
-				return nil, fmt.Errorf("line %d, field %d: a quote is not closed within %d MiB", first, len(l.spans)+1, largestRecord>>20)
+				return nil, inLine(first, "field %d: a quote is not closed within %d MiB", len(l.spans)+1, largestRecord>>20)
 			}
 			next, err := l.line()
 			if err == io.EOF {
-				return nil, fmt.Errorf("line %d, field %d: a quote is not closed", first, len(l.spans)+1)
+				return nil, inLine(first, "field %d: a quote is not closed", len(l.spans)+1)
 			} else if err != nil {
 				return nil, err
 			}
@@ -116,7 +123,7 @@ func (l *lines) inQuotes(line []byte) ([]byte, error) {
 		case bytes.HasPrefix(rest, l.comma):
 			return rest[len(l.comma):], nil
 		}
-		return nil, fmt.Errorf("line %d, field %d: something follows the closing quote", l.number, len(l.spans))
+		return nil, inLine(l.number, "field %d: something follows the closing quote", len(l.spans))
 	}
 }
 
@@ -134,7 +141,7 @@ func (l *lines) line() ([]byte, error) {
 		for err == bufio.ErrBufferFull {
 			line, err = l.in.ReadSlice('\n')
 			if l.long = append(l.long, line...); len(l.long) > largestRecord {
-				return nil, fmt.Errorf("line %d has more than %d MiB", l.number+1, largestRecord>>20)
+				return nil, inLine(l.number+1, "more than %d MiB", largestRecord>>20)
 			}
 		}
 		line = l.long

@@ -193,7 +193,7 @@ func (f *file) scan(o Options, see func(l *lines) error) error {
 		}
 		for c, text := range r.fields {
 			if !utf8.ValidString(text) {
-				return f.wrong("line %d, column %q is not UTF-8: %s", r.at[c], f.header[c], latin)
+				return f.atLine(r.at[c], f.header[c], errors.New("text that is not UTF-8: "+latin))
 			}
 		}
 		if err := see(r.lines); err != nil {
@@ -205,6 +205,11 @@ func (f *file) scan(o Options, see func(l *lines) error) error {
 // wrong says what is wrong with the file.
 func (f *file) wrong(format string, args ...any) error {
 	return &schemas.InputError{Location: schemas.Location{File: f.path}, Err: fmt.Errorf(format, args...)}
+}
+
+// unreadable says why nothing of the file can be read.
+func (f *file) unreadable(format string, args ...any) error {
+	return files.CannotRead(f.path, fmt.Errorf(format, args...))
 }
 
 // atLine says in which line and column an error is.
@@ -220,7 +225,7 @@ func (f *file) next(r *opened) error {
 	case err != nil:
 		return f.wrong("%w", err)
 	case len(r.fields) != len(f.header):
-		return f.wrong("line %d has %d fields, the header has %d (the delimiter is %q)", r.at[0], len(r.fields), len(f.header), f.delimiter)
+		return f.wrong("%w", inLine(r.at[0], "%d fields, the header has %d (the delimiter is %q)", len(r.fields), len(f.header), f.delimiter))
 	}
 	return nil
 }

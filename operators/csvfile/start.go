@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func (f *file) start(r *opened, o Options) error {
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("%s is compressed, and that is broken: %w", f.path, err)
+			return f.unreadable("its compression is broken: %w", err)
 		}
 		r.gzip, in = z, bufio.NewReaderSize(z, 1<<20)
 	}
@@ -54,7 +53,7 @@ func (f *file) start(r *opened, o Options) error {
 	f.delimiter = comma
 	r.lines = newLines(in, comma)
 	if err := r.next(); err != nil {
-		return fmt.Errorf("%s: reading the header: %w", f.path, err)
+		return f.wrong("reading the header: %w", err)
 	}
 	r.single = len(r.fields) == 1
 	f.header = slices.Clone(r.fields)
@@ -66,13 +65,13 @@ func (f *file) checkStart(in *bufio.Reader) error {
 	head, err := in.Peek(8)
 	switch {
 	case err != nil && err != io.EOF:
-		return fmt.Errorf("%s cannot be read: %w", f.path, err)
+		return f.unreadable("%w", err)
 	case len(head) == 0:
-		return fmt.Errorf("%s is empty: a CSV file has a header line", f.path)
+		return f.unreadable("it is empty: a CSV file has a header line")
 	case bytes.HasPrefix(head, []byte("PAR1")):
-		return fmt.Errorf("%s is a Parquet file, not CSV", f.path)
+		return f.unreadable("it is a Parquet file, not CSV")
 	case bytes.HasPrefix(head, []byte("ARROW1")):
-		return fmt.Errorf("%s is an Arrow IPC file, not CSV", f.path)
+		return f.unreadable("it is an Arrow IPC file, not CSV")
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return f.noText()
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
@@ -83,7 +82,7 @@ func (f *file) checkStart(in *bufio.Reader) error {
 
 // noText refuses what other encodings, and files that are no text, begin with: a byte order mark, or zero bytes in the header.
 func (f *file) noText() error {
-	return fmt.Errorf("%s is UTF-16, or no text: CSV is read as UTF-8; convert it first, as by iconv -f UTF-16 -t UTF-8", f.path)
+	return f.unreadable("it is UTF-16, or no text: CSV is read as UTF-8; convert it first, as by iconv -f UTF-16 -t UTF-8")
 }
 
 func (f *file) checkHeader() error {
@@ -93,15 +92,15 @@ func (f *file) checkHeader() error {
 		case strings.Contains(name, "\x00"):
 			return f.noText()
 		case name == "" && i == 0:
-			return fmt.Errorf("%s: column 1 has no name in the header (R writes row names so: write without them)", f.path)
+			return f.wrong("column 1 has no name in the header (R writes row names so: write without them)")
 		case name == "":
-			return fmt.Errorf("%s: column %d has no name in the header", f.path, i+1)
+			return f.wrong("column %d has no name in the header", i+1)
 		case !utf8.ValidString(name):
-			return fmt.Errorf("%s: the name of column %d is not UTF-8: %s", f.path, i+1, latin)
+			return f.wrong("the name of column %d is not UTF-8: %s", i+1, latin)
 		case strings.ContainsRune(name, '\r') && len(f.header) == 1:
-			return fmt.Errorf("%s: its lines end with CR alone: write them with LF or CR LF", f.path)
+			return f.unreadable("its lines end with CR alone: write them with LF or CR LF")
 		case seen[name]:
-			return fmt.Errorf("%s: the header names %q twice", f.path, name)
+			return f.wrong("the header names %q twice", name)
 		}
 		seen[name] = true
 	}
@@ -123,7 +122,7 @@ const sampled = 1 << 18
 func (f *file) findDelimiter(in *bufio.Reader, given rune) (rune, error) {
 	head, err := in.Peek(sampled)
 	if err != nil && err != io.EOF {
-		return 0, fmt.Errorf("%s cannot be read: %w", f.path, err)
+		return 0, f.unreadable("%w", err)
 	}
 	whole := err == io.EOF
 	if line, _, _ := bytes.Cut(head, []byte("\n")); len(line) >= 5 && strings.EqualFold(string(line[:4]), "sep=") {
@@ -149,7 +148,7 @@ func (f *file) findDelimiter(in *bufio.Reader, given rune) (rune, error) {
 	case len(fit) == 0 || fit[0] == ',':
 		return ',', nil
 	case len(fit) > 1:
-		return 0, fmt.Errorf("%s: its fields may be separated by %q: say by which (delimiter)", f.path, fit)
+		return 0, f.unreadable("its fields may be separated by %q: say by which (delimiter)", fit)
 	}
 	return fit[0], nil
 }

@@ -8,8 +8,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"microrisk/schemas"
 	"os"
+
+	"microrisk/schemas"
 )
 
 // An Input is a file, or what stands for one: bytes that do not change while they are read. It is safe for concurrent use.
@@ -98,8 +99,8 @@ func CreateAll(paths []string, inputs func(i int) []string) ([]Output, error) {
 	return outputs, nil
 }
 
-// cannotRead says why a file cannot be read.
-func cannotRead(path string, err error) error {
+// CannotRead says why an input cannot be read.
+func CannotRead(path string, err error) error {
 	return &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: path}, Err: err}
 }
 
@@ -107,10 +108,10 @@ func cannotRead(path string, err error) error {
 func Open(path string) (Input, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cannotRead(path, errors.New("there is no such file"))
+		return nil, CannotRead(path, errors.New("there is no such file"))
 	}
 	if err != nil {
-		return nil, cannotRead(path, reason(err))
+		return nil, CannotRead(path, reason(err))
 	}
 	info, err := f.Stat()
 	switch {
@@ -124,7 +125,7 @@ func Open(path string) (Input, error) {
 		return local{f, path, info.Size()}, nil
 	}
 	f.Close()
-	return nil, cannotRead(path, err)
+	return nil, CannotRead(path, err)
 }
 
 // OpenAll opens the files at the paths (see Open).

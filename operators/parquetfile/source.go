@@ -87,7 +87,7 @@ func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, e
 				s.files = append(s.files, f)
 				continue
 			}
-			err = &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: in.Name()}, Err: err}
+			err = files.CannotRead(in.Name(), err)
 		}
 		s.Close()
 		files.Close(inputs[i:])

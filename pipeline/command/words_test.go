@@ -63,6 +63,10 @@ func TestAdviceInWords(t *testing.T) {
 // JSON logs have the fields of typed errors.
 func TestFieldsOfErrors(t *testing.T) {
 	folder(t)
+	for name, content := range map[string]string{"latin.csv": "a,b\n1,x\n2,\xe9\n", "row.csv": "b,count\n0,1\n1,2\n", "column.csv": "a,count\nu,3\nv,4\n",
+		"short.csv": "a,b\n1\n"} {
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o666))
+	}
 	require.NoError(t, os.WriteFile("types.csv", []byte("a,b\n1,2\nx,3\n"), 0o666))
 	require.NoError(t, os.WriteFile("weights.csv", []byte("x,w\na,1\nb,-1\n"), 0o666))
 	require.NoError(
@@ -84,9 +88,15 @@ func TestFieldsOfErrors(t *testing.T) {
 		args []string
 		want map[string]any
 	}{
-		"memory":        {assess("people.csv", "--key", key, "--memory", "1KiB"), map[string]any{"error": "memory", "operator": "suda", "limit_bytes": 1024.0}},
-		"a row":         {assess("weights.csv", "--key", "x", "--weight", "w"), map[string]any{"error": "input", "file": "weights.csv", "row": 1.0}},
-		"a line":        {[]string{"run", "types.yaml"}, map[string]any{"error": "input", "file": "types.csv", "line": 3.0, "column": "a"}},
+		"memory":       {assess("people.csv", "--key", key, "--memory", "1KiB"), map[string]any{"error": "memory", "operator": "suda", "limit_bytes": 1024.0}},
+		"a row":        {assess("weights.csv", "--key", "x", "--weight", "w"), map[string]any{"error": "input", "file": "weights.csv", "row": 1.0, "column": "w"}},
+		"a line":       {[]string{"run", "types.yaml"}, map[string]any{"error": "input", "file": "types.csv", "line": 3.0, "column": "a"}},
+		"a text":       {assess("latin.csv", "--key", "a"), map[string]any{"error": "input", "file": "latin.csv", "line": 3.0, "column": "b"}},
+		"a short line": {assess("short.csv", "--key", "a"), map[string]any{"error": "input", "file": "short.csv", "line": 2.0}},
+		"a table": {[]string{"inspect", "people.csv", "--key", key, "--missing", "wildcard", "--memory", "1KiB"},
+			map[string]any{"error": "memory", "limit_bytes": 1024.0}},
+		"margins": {[]string{"bounds", "row.csv", "column.csv", "--out", "cells.csv"},
+			map[string]any{"error": "contradiction", "said": "published"}},
 		"no file":       {assess("none.csv", "--key", "x"), map[string]any{}},
 		"levels":        {[]string{"run", "levels.yaml"}, map[string]any{"error": "contradiction", "said": "levels", "column": "sex", "file": "people.csv"}},
 		"population":    {assess("people.csv", "--key", "age", "--population-size", "1"), map[string]any{"error": "contradiction", "said": "population_size", "operator": "suda"}},

@@ -106,7 +106,7 @@ func Run(ctx context.Context, spec *schemas.Spec, look Look, options session.Opt
 		inspection.Rows, inspection.Counted = report.Rows, tables[0].Records()
 		switch {
 		case spec.Key != nil:
-			inspection.Key, err = inspectKey(ctx, *spec.Key, tables[0], j.Options)
+			inspection.Key, err = inspectKey(ctx, *spec.Key, count, j.Options)
 		case len(look.Values) > 0:
 			for _, t := range tables[1:] {
 				inspection.Values = append(inspection.Values, valuesOf(t))
@@ -267,11 +267,12 @@ func valuesOf(t *contingency.Table) ColumnValues {
 }
 
 // inspectKey counts the sample uniques of a key, and of it without each variable; those of a table on disk are left out.
-func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o session.Options) (*KeyInspection, error) {
+func inspectKey(ctx context.Context, key schemas.Key, count *session.Counting, o session.Options) (*KeyInspection, error) {
+	t := count.Tables[0]
 	policies := session.PoliciesOf(key)
 	k := &KeyInspection{}
 	var err error
-	if k.Whole, err = countClasses(ctx, t, policies); err != nil || t.OnDisk() {
+	if k.Whole, err = countClasses(ctx, count, t, policies); err != nil || t.OnDisk() {
 		return k, err
 	}
 	for left := range t.Variables {
@@ -288,7 +289,7 @@ func inspectKey(ctx context.Context, key schemas.Key, t *contingency.Table, o se
 		if err != nil {
 			return nil, err
 		}
-		one, err := countClasses(ctx, margin, slices.Delete(slices.Clone(policies), left, left+1))
+		one, err := countClasses(ctx, count, margin, slices.Delete(slices.Clone(policies), left, left+1))
 		if err != nil {
 			return nil, err
 		}
@@ -312,9 +313,10 @@ func (j *inspecting) inspectWithout(ctx context.Context, spec *schemas.Spec, k *
 			list = append(list, contingency.Request{Keys: slices.Delete(slices.Clone(whole[0].Keys), v, v+1)})
 		}
 		return list, nil
-	}, Look: func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
+	}}
+	count.Look = func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
 		for v, t := range tables {
-			one, err := countClasses(ctx, t, slices.Delete(slices.Clone(policies), v, v+1))
+			one, err := countClasses(ctx, count, t, slices.Delete(slices.Clone(policies), v, v+1))
 			if err != nil {
 				return err
 			}
@@ -322,7 +324,7 @@ func (j *inspecting) inspectWithout(ctx context.Context, spec *schemas.Spec, k *
 			k.Without = append(k.Without, one)
 		}
 		return nil
-	}}
+	}
 	var err error
 	if j.Chain, err = j.Bind(true, append(session.OperatorsOf(spec, &session.Companions{}), count)...); err != nil {
 		return err
@@ -333,14 +335,14 @@ func (j *inspecting) inspectWithout(ctx context.Context, spec *schemas.Spec, k *
 
 // countClasses counts the records, classes and sample uniques of a table, those left out that a missing value drops. Only wildcards
 // need a table in memory.
-func countClasses(ctx context.Context, t *contingency.Table, policies []uniques.Policy) (c KeyCount, err error) {
+func countClasses(ctx context.Context, count *session.Counting, t *contingency.Table, policies []uniques.Policy) (c KeyCount, err error) {
 	if !slices.Contains(policies, uniques.Wildcard) {
 		kept := t.Keep(operators.Dropping(policies))
 		c.Records, c.Classes, c.SampleUniques = kept.Records, kept.Classes, kept.Uniques
 		return c, t.Err()
 	}
-	if t.OnDisk() {
-		return c, &session.TooManyClasses{Classes: t.Classes()}
+	if err := count.InMemory(t); err != nil {
+		return c, err
 	}
 	r, err := uniques.Frequencies(ctx, t, policies)
 	if err != nil {

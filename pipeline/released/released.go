@@ -266,16 +266,21 @@ func (t *Tables) margin(m *tabular.Margin) (bounds.Margin, error) {
 	out.Low, out.High, err = m.Bounds(published)
 	var never *tabular.NeverError
 	if errors.As(err, &never) {
-		return out, fmt.Errorf("%s: %s never publishes a count of %d, as of %s", m.Name, m.Kernel.Name(), never.Count, t.place(m.Variables, never.Cell))
+		return out, schemas.Contradiction("published", "", "%s: %s never publishes a count of %d, as of %s", m.Name, m.Kernel.Name(), never.Count, t.place(m.Variables, never.Cell))
 	}
 	return out, err
 }
 
-// InCodes names the cell that an error is about by its categories, where the engine has their numbers.
+// InCodes makes a contradiction of tables a [schemas.ContradictionError], which names the cell that it is about by its categories, where
+// the engine has their numbers.
 func (t *Tables) InCodes(r *bounds.Release, err error) error {
 	var bad *bounds.InfeasibleError
-	if !errors.As(err, &bad) || bad.Margin < 0 || len(bad.Cell) == 0 {
+	if !errors.As(err, &bad) {
 		return err
+	}
+	said := &schemas.ContradictionError{Said: "published", Err: err}
+	if bad.Margin < 0 || len(bad.Cell) == 0 {
+		return said
 	}
 	var numbers, codes []string
 	for k, v := range bad.Variables {
@@ -294,7 +299,8 @@ func (t *Tables) InCodes(r *bounds.Release, err error) error {
 	if t.absent(r) {
 		text += " (a cell without a row was taken as 0: were the tables published in full?)"
 	}
-	return errors.New(text)
+	said.Err = errors.New(text)
+	return said
 }
 
 // sortCategories sorts whole numbers by value, before texts by their bytes.

@@ -13,7 +13,6 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/suda"
 	"microrisk/schemas"
-	"microrisk/schemas/advice"
 )
 
 // Counting is an operator that keeps the tables it is given, for those who look at tables and write nothing. With classes it makes
@@ -26,6 +25,7 @@ type Counting struct {
 	Check    func(ctx context.Context) error // of the tables, before the operators that follow are fitted; nil: none
 	Look     func(ctx context.Context, tables []*contingency.Table, report *operators.Report) error
 	Tables   []*contingency.Table // in memory; nil with look
+	env      operators.Env        // it was fitted in
 }
 
 // ClassColumn cannot be the name of a column that an operator before it makes from a spec's flags.
@@ -40,11 +40,13 @@ func (c *Counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if c.Classes {
 		plan.Adds = []operators.Added{{Field: arrow.Field{Name: ClassColumn + c.As, Type: arrow.PrimitiveTypes.Int64}}}
 	}
-	plan.Fit = func(ctx context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
-		c.Tables = tables
-		for _, t := range tables {
-			if t.OnDisk() && c.Look == nil {
-				return nil, &TooManyClasses{Classes: t.Classes()}
+	plan.Fit = func(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+		c.Tables, c.env = tables, env
+		if c.Look == nil {
+			for _, t := range tables {
+				if err := c.InMemory(t); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if c.Check == nil {
@@ -55,15 +57,9 @@ func (c *Counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	return plan, nil
 }
 
-// TooManyClasses says that a table cannot be kept.
-type TooManyClasses struct{ Classes int }
-
-func (e *TooManyClasses) Error() string { return e.Worded(advice.OfSpec) }
-
-// Worded is the text, its advice as say words it.
-func (e *TooManyClasses) Worded(say func(part any) string) string {
-	return fmt.Sprintf("%d key combinations do not fit in the memory allowed: allow more (%s), or use fewer or coarser key variables", e.Classes,
-		say(advice.Advice{Spec: "memory", Flags: "--memory"}))
+// InMemory refuses a table that went to disk.
+func (c *Counting) InMemory(t *contingency.Table) error {
+	return c.env.InMemory(t, fmt.Sprintf("the table of %d key combinations", t.Classes()), 0, operators.FewerVariables)
 }
 
 // Count runs the job's chain with a counting operator in it that looks at its tables, while they are there.
@@ -71,7 +67,7 @@ func (j *Job) Count(ctx context.Context, count *Counting, sink operators.Sink) (
 	o := j.ChainOptions()
 	o.Finish = func(report *operators.Report) (map[string]string, error) {
 		tables := count.Tables
-		count.Tables = nil
+		defer func() { count.Tables = nil }()
 		if err := count.Look(ctx, tables, report); err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"microrisk/operators/files"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
@@ -105,7 +106,7 @@ func (in *Inputs) add(path, format string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s does not exist%s", path, beside(path))
 	}
-	return &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: path}, Err: PathReason(err)}
+	return files.CannotRead(path, PathReason(err))
 }
 
 // beside suggests the file that a mistyped path most likely means.
@@ -141,7 +142,7 @@ func (in *Inputs) addFolder(folder, format string) error {
 	root := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: path}, Err: PathReason(err)}
+			return files.CannotRead(path, PathReason(err))
 		}
 		name := e.Name()
 		if e.IsDir() {
@@ -192,7 +193,7 @@ func (in *Inputs) Check(format string) error {
 			real, err = filepath.Abs(real)
 		}
 		if err != nil {
-			return &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: path}, Err: PathReason(err)}
+			return files.CannotRead(path, PathReason(err))
 		}
 		if other, twice := first[real]; twice {
 			return Wrong(fmt.Errorf("%s and %s are the same file; each input is read once", other, path))

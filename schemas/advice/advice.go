@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 )
 
 // An Advice is a part of a message that depends on its reader.
@@ -51,18 +52,40 @@ func say(part any, words func(any) string, flags bool) string {
 }
 
 // Say is the text of an error, in the words of [OfSpec] or [OfFlags]. An error says what it has of advice by a method
-// Worded(say func(part any) string) string; one that adds nothing to the error it wraps is worded as that.
+// Worded(say func(part any) string) string; in the text of any other, such as fmt.Errorf and errors.Join make, those that it wraps are
+// worded where they stand.
 func Say(err error, words func(part any) string) string {
-	for {
-		if w, ok := err.(worded); ok {
-			return w.Worded(words)
-		}
-		inner := errors.Unwrap(err)
-		if inner == nil || inner.Error() != err.Error() {
-			return err.Error()
-		}
-		err = inner
+	if w, ok := err.(worded); ok {
+		return w.Worded(words)
 	}
+	var said strings.Builder
+	rest := err.Error()
+	list := wrapped(err)
+	for i, inner := range list {
+		plain := inner.Error()
+		at := strings.Index(rest, plain)
+		if i == len(list)-1 { // a name before it may have its words
+			at = strings.LastIndex(rest, plain)
+		}
+		if at < 0 {
+			continue
+		}
+		said.WriteString(rest[:at])
+		said.WriteString(Say(inner, words))
+		rest = rest[at+len(plain):]
+	}
+	return said.String() + rest
+}
+
+// wrapped are the errors that one wraps itself, in their order.
+func wrapped(err error) []error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		return several.Unwrap()
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return []error{inner}
+	}
+	return nil
 }
 
 // A Text is a message with its parts.
