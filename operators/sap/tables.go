@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/attribution"
@@ -19,53 +18,21 @@ import (
 // smallest n whose SAP comes to the threshold, null if none does, or it takes too much work to find it.
 func (f *fitted) Tables(mem memory.Allocator) arrow.Record {
 	s := f.fit
-	areas := len(f.people)
-	var fields []arrow.Field
-	var columns []arrow.Array
-	add := func(name string, t arrow.DataType, nullable bool, a arrow.Array) {
-		fields = append(fields, arrow.Field{Name: name, Type: t, Nullable: nullable})
-		columns = append(columns, a)
+	c := &operators.Columns{Mem: mem, Rows: len(f.people)}
+	for v, codes := range s.byCodes {
+		variable := &s.table.Variables[v]
+		c.Texts(variable.Name, func(a int) string { return variable.Categories[codes[a]] })
 	}
-	for v := range f.bound.by {
-		b := array.NewStringBuilder(mem)
-		for _, c := range s.byCodes[v] {
-			b.Append(s.table.Variables[v].Categories[c])
-		}
-		add(s.table.Variables[v].Name, arrow.BinaryTypes.String, false, b.NewArray())
-		b.Release()
-	}
-	numbers := func(name string, of func(a int) (int64, bool)) {
-		b := array.NewInt64Builder(mem)
-		for a := range areas {
-			if n, ok := of(a); ok {
-				b.Append(n)
-			} else {
-				b.AppendNull()
-			}
-		}
-		add(name, arrow.PrimitiveTypes.Int64, name == "smallest_known", b.NewArray())
-		b.Release()
-	}
-	floats := func(name string, values []float64) {
-		b := array.NewFloat64Builder(mem)
-		b.AppendValues(values, nil)
-		add(name, arrow.PrimitiveTypes.Float64, false, b.NewArray())
-		b.Release()
-	}
-	numbers("people", func(a int) (int64, bool) { return f.people[a], true })
-	numbers("cells", func(int) (int64, bool) { return int64(s.layout.cells), true })
+	c.Wholes("people", func(a int) int64 { return f.people[a] })
+	c.Wholes("cells", func(int) int64 { return int64(s.layout.cells) })
 	for k, n := range s.known {
-		floats(fmt.Sprintf("sap_%d", n), f.sap[k])
+		c.Numbers(fmt.Sprintf("sap_%d", n), func(a int) float64 { return f.sap[k][a] })
 	}
 	for k, n := range s.known {
-		floats(fmt.Sprintf("expected_zeros_%d", n), s.zeros[k])
+		c.Numbers(fmt.Sprintf("expected_zeros_%d", n), func(a int) float64 { return s.zeros[k][a] })
 	}
-	numbers("smallest_known", func(a int) (int64, bool) { return s.smallest[a], s.smallest[a] >= 0 })
-	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(areas))
-	for _, c := range columns {
-		c.Release()
-	}
-	return r
+	c.WholesOrNull("smallest_known", func(a int) (int64, bool) { return s.smallest[a], s.smallest[a] >= 0 })
+	return c.Record()
 }
 
 // summarise makes sap's part of the summary.

@@ -6,11 +6,11 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/perturb"
 	"microrisk/engine/tabular"
+	"microrisk/operators"
 )
 
 // sort brings the rows into order, each total before its parts: the rows of margins, which are in order, are merged two and two.
@@ -91,36 +91,20 @@ func (f *tabulated) before(a, b int32) bool {
 // Tables is a Tabled's: the variables as text, Total where one is left out, null where a value is missing; and the counts, named count
 // where they are true and value where they are perturbed.
 func (f *tabulated) Tables(mem memory.Allocator) arrow.Record {
-	var fields []arrow.Field
-	var columns []arrow.Array
-	for v, variable := range f.table.Variables {
-		b := array.NewStringBuilder(mem)
-		for _, c := range f.codes[v] {
-			switch {
-			case c == total:
-				b.Append(tabular.TotalCode)
-			case int(c) < len(variable.Categories):
-				b.Append(variable.Categories[c])
-			default:
-				b.AppendNull()
+	c := &operators.Columns{Mem: mem, Rows: len(f.values)}
+	for v := range f.table.Variables {
+		variable, codes := &f.table.Variables[v], f.codes[v]
+		c.Categories(variable.Name, func(row int) tabular.Category {
+			if codes[row] == total {
+				return tabular.Total
 			}
-		}
-		fields = append(fields, arrow.Field{Name: variable.Name, Type: arrow.BinaryTypes.String, Nullable: true})
-		columns = append(columns, b.NewArray())
-		b.Release()
+			return tabular.CategoryOf(variable, uint32(codes[row]))
+		})
 	}
 	name := "count"
 	if f.bound.kernel.Name() != perturb.None().Name() {
 		name = "value"
 	}
-	b := array.NewInt64Builder(mem)
-	b.AppendValues(f.values, nil)
-	fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
-	columns = append(columns, b.NewArray())
-	b.Release()
-	r := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(f.values)))
-	for _, c := range columns {
-		c.Release()
-	}
-	return r
+	c.Wholes(name, func(row int) int64 { return f.values[row] })
+	return c.Record()
 }

@@ -300,22 +300,22 @@ func (t attackTable) Tables(mem memory.Allocator) arrow.Record {
 	for _, row := range t.out.Chosen {
 		both("chosen", row)
 	}
-	c := &session.Columns{Mem: mem, Rows: len(lines)}
-	c.Text("strategy", func(i int) *string { return &lines[i].strategy })
-	c.Text("considers", func(i int) *string { return &lines[i].Strategy.Considers })
-	c.Text("direction", func(i int) *string { return (*string)(&lines[i].Strategy.Direction) })
-	c.Text("ranking", func(i int) *string {
+	c := &operators.Columns{Mem: mem, Rows: len(lines)}
+	c.TextsOrNull("strategy", func(i int) *string { return &lines[i].strategy })
+	c.TextsOrNull("considers", func(i int) *string { return &lines[i].Strategy.Considers })
+	c.TextsOrNull("direction", func(i int) *string { return (*string)(&lines[i].Strategy.Direction) })
+	c.TextsOrNull("ranking", func(i int) *string {
 		if lines[i].Ranking == "" {
 			return nil
 		}
 		return &lines[i].Ranking
 	})
-	c.Whole("classes", func(i int) (int64, bool) { return lines[i].Row.Classes, true })
-	c.Text("source", func(i int) *string { return &lines[i].source })
-	c.Number("correct_match", func(i int) float64 { return lines[i].Correct })
-	c.Number("cost_with", func(i int) float64 { return lines[i].CostWith })
-	c.Number("cost_without", func(i int) float64 { return lines[i].CostWithout })
-	c.Number("efficiency_with", func(i int) float64 { return lines[i].EfficiencyWith })
-	c.Number("efficiency_without", func(i int) float64 { return lines[i].EfficiencyWithout })
+	c.WholesOrNull("classes", func(i int) (int64, bool) { return lines[i].Row.Classes, true })
+	c.TextsOrNull("source", func(i int) *string { return &lines[i].source })
+	c.Numbers("correct_match", func(i int) float64 { return lines[i].Correct })
+	c.Numbers("cost_with", func(i int) float64 { return lines[i].CostWith })
+	c.Numbers("cost_without", func(i int) float64 { return lines[i].CostWithout })
+	c.Numbers("efficiency_with", func(i int) float64 { return lines[i].EfficiencyWith })
+	c.Numbers("efficiency_without", func(i int) float64 { return lines[i].EfficiencyWithout })
 	return c.Record()
 }

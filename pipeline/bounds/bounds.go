@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/bounds"
@@ -201,14 +200,10 @@ type boundedCells struct {
 
 // Tables is a Tabled's: the variables, lower, upper (null without one), exact.
 func (t *boundedCells) Tables(mem memory.Allocator) arrow.Record {
-	c := &session.Columns{Mem: mem, Rows: len(t.b.Low)}
+	c := &operators.Columns{Mem: mem, Rows: len(t.b.Low)}
 	appendVariables(c, t.tables)
-	c.Whole("lower", func(i int) (int64, bool) { return t.b.Low[i], true })
-	c.Whole("upper", func(i int) (int64, bool) { return t.b.High[i], t.b.High[i] != bounds.NoLimit })
-	exact := array.NewBooleanBuilder(mem)
-	for i, low := range t.b.Low {
-		exact.Append(low == t.b.High[i])
-	}
-	c.Add("exact", exact, false)
+	c.WholesOrNull("lower", func(i int) (int64, bool) { return t.b.Low[i], true })
+	c.WholesOrNull("upper", func(i int) (int64, bool) { return t.b.High[i], t.b.High[i] != bounds.NoLimit })
+	c.Truths("exact", func(i int) bool { return t.b.Low[i] == t.b.High[i] })
 	return c.Record()
 }

@@ -10,6 +10,7 @@ import (
 
 	"microrisk/engine/bounds"
 	"microrisk/engine/tabular"
+	"microrisk/operators"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 )
@@ -57,26 +58,21 @@ type feasibleTables struct {
 
 // Tables is a Tabled's: the number of the table from 1, the variables, the count.
 func (t *feasibleTables) Tables(mem memory.Allocator) arrow.Record {
-	c := &session.Columns{Mem: mem, Rows: len(t.cells)}
-	c.Whole("table", func(i int) (int64, bool) { return int64(i/t.size + 1), true })
+	c := &operators.Columns{Mem: mem, Rows: len(t.cells)}
+	c.WholesOrNull("table", func(i int) (int64, bool) { return int64(i/t.size + 1), true })
 	appendVariables(c, t.tables)
-	c.Whole("count", func(i int) (int64, bool) { return t.cells[i], true })
+	c.WholesOrNull("count", func(i int) (int64, bool) { return t.cells[i], true })
 	return c.Record()
 }
 
 // appendVariables appends those of released tables, for rows that go through all combinations of their categories again and again.
-func appendVariables(c *session.Columns, tables *released.Tables) {
+func appendVariables(c *operators.Columns, tables *released.Tables) {
 	var shape tabular.Shape
 	for _, v := range tables.Variables {
 		shape = append(shape, len(v.Categories))
 	}
 	for v, step := range shape.Steps() {
 		list := tables.Variables[v].Categories
-		c.Text(tables.Variables[v].Name, func(i int) *string {
-			if category := &list[i/step%len(list)]; category.Kind == tabular.Value {
-				return &category.Label
-			}
-			return nil
-		})
+		c.Categories(tables.Variables[v].Name, func(i int) tabular.Category { return list[i/step%len(list)] })
 	}
 }

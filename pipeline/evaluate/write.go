@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/operators"
 	"microrisk/operators/files"
 	"microrisk/pipeline/session"
 )
@@ -175,14 +176,14 @@ func (t plotTable) Tables(mem memory.Allocator) arrow.Record {
 			rows = append(rows, plotRow{"strategies", c.fraction, name, c.fraction, c.Mean, c.Mean - 1.96*c.SE, c.Mean + 1.96*c.SE, int64(c.N)})
 		}
 	}
-	c := &session.Columns{Mem: mem, Rows: len(rows)}
-	c.Text("figure", func(i int) *string { return &rows[i].figure })
-	c.Number("sampling_fraction", func(i int) float64 { return rows[i].fraction })
-	c.Text("name", func(i int) *string { return &rows[i].name })
-	c.Optional("x", func(i int) float64 { return rows[i].x })
-	c.Optional("y", func(i int) float64 { return rows[i].y })
-	c.Optional("low", func(i int) float64 { return rows[i].low })
-	c.Optional("high", func(i int) float64 { return rows[i].high })
-	c.Whole("n", func(i int) (int64, bool) { return rows[i].n, rows[i].n > 0 })
+	c := &operators.Columns{Mem: mem, Rows: len(rows)}
+	c.TextsOrNull("figure", func(i int) *string { return &rows[i].figure })
+	c.Numbers("sampling_fraction", func(i int) float64 { return rows[i].fraction })
+	c.TextsOrNull("name", func(i int) *string { return &rows[i].name })
+	c.NumbersOrNull("x", func(i int) float64 { return rows[i].x })
+	c.NumbersOrNull("y", func(i int) float64 { return rows[i].y })
+	c.NumbersOrNull("low", func(i int) float64 { return rows[i].low })
+	c.NumbersOrNull("high", func(i int) float64 { return rows[i].high })
+	c.WholesOrNull("n", func(i int) (int64, bool) { return rows[i].n, rows[i].n > 0 })
 	return c.Record()
 }

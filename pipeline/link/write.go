@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/budget"
+	"microrisk/operators"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 )
@@ -67,28 +68,28 @@ type linkTable struct{ out *Outcome }
 // Tables is operators.Tabled's.
 func (t linkTable) Tables(mem memory.Allocator) arrow.Record {
 	list := t.out.Classes
-	c := &session.Columns{Mem: mem, Rows: len(list)}
+	c := &operators.Columns{Mem: mem, Rows: len(list)}
 	for v, name := range t.out.Overlap {
-		c.Text(name, func(i int) *string { return list[i].Values[v] })
+		c.TextsOrNull(name, func(i int) *string { return list[i].Values[v] })
 	}
-	c.Whole("records_a", func(i int) (int64, bool) { return list[i].RecordsA, true })
-	c.Whole("records_b", func(i int) (int64, bool) { return list[i].RecordsB, true })
+	c.WholesOrNull("records_a", func(i int) (int64, bool) { return list[i].RecordsA, true })
+	c.WholesOrNull("records_b", func(i int) (int64, bool) { return list[i].RecordsB, true })
 	for _, s := range []struct {
 		name  string
 		place func(c *LinkedClass) *Place
 	}{{"a", func(c *LinkedClass) *Place { return &c.FirstA }}, {"b", func(c *LinkedClass) *Place { return &c.FirstB }}} {
-		c.Text("file_"+s.name, func(i int) *string { return &s.place(&list[i]).Input })
-		c.Whole("row_"+s.name, func(i int) (int64, bool) { return s.place(&list[i]).Row, true })
+		c.TextsOrNull("file_"+s.name, func(i int) *string { return &s.place(&list[i]).Input })
+		c.WholesOrNull("row_"+s.name, func(i int) (int64, bool) { return s.place(&list[i]).Row, true })
 	}
-	c.Whole("rank", func(i int) (int64, bool) { return list[i].Rank, list[i].Unique() })
-	c.Whole("lower", func(i int) (int64, bool) { return list[i].Low, true })
-	c.Whole("upper", func(i int) (int64, bool) { return list[i].High, true })
-	c.Number("expected_frequency", func(i int) float64 { return list[i].Mean })
-	c.Number("correct_match", func(i int) float64 { return list[i].Correct })
-	c.Number("candidate_pairs", func(i int) float64 { return list[i].Pairs() })
-	c.Number("expected_pairs", func(i int) float64 { return list[i].Pairs() * list[i].Correct })
+	c.WholesOrNull("rank", func(i int) (int64, bool) { return list[i].Rank, list[i].Unique() })
+	c.WholesOrNull("lower", func(i int) (int64, bool) { return list[i].Low, true })
+	c.WholesOrNull("upper", func(i int) (int64, bool) { return list[i].High, true })
+	c.Numbers("expected_frequency", func(i int) float64 { return list[i].Mean })
+	c.Numbers("correct_match", func(i int) float64 { return list[i].Correct })
+	c.Numbers("candidate_pairs", func(i int) float64 { return list[i].Pairs() })
+	c.Numbers("expected_pairs", func(i int) float64 { return list[i].Pairs() * list[i].Correct })
 	if t.out.Known {
-		c.Whole("population_frequency", func(i int) (int64, bool) { return list[i].F, true })
+		c.WholesOrNull("population_frequency", func(i int) (int64, bool) { return list[i].F, true })
 	}
 	return c.Record()
 }
@@ -145,12 +146,12 @@ func together(found map[int64][]session.Place, classes []int64) []session.Place 
 
 // Tables is operators.Tabled's: where the two records are, the row of their class in the file of matches, and the chance.
 func (t *pairTable) Tables(mem memory.Allocator) arrow.Record {
-	c := &session.Columns{Mem: mem, Rows: len(t.rows)}
-	c.Text("file_a", func(i int) *string { return &t.rows[i].a.Input })
-	c.Whole("row_a", func(i int) (int64, bool) { return t.rows[i].a.Row, true })
-	c.Text("file_b", func(i int) *string { return &t.rows[i].b.Input })
-	c.Whole("row_b", func(i int) (int64, bool) { return t.rows[i].b.Row, true })
-	c.Whole("class", func(i int) (int64, bool) { return t.rows[i].class, true })
-	c.Number("correct_match", func(i int) float64 { return t.rows[i].correct })
+	c := &operators.Columns{Mem: mem, Rows: len(t.rows)}
+	c.TextsOrNull("file_a", func(i int) *string { return &t.rows[i].a.Input })
+	c.WholesOrNull("row_a", func(i int) (int64, bool) { return t.rows[i].a.Row, true })
+	c.TextsOrNull("file_b", func(i int) *string { return &t.rows[i].b.Input })
+	c.WholesOrNull("row_b", func(i int) (int64, bool) { return t.rows[i].b.Row, true })
+	c.WholesOrNull("class", func(i int) (int64, bool) { return t.rows[i].class, true })
+	c.Numbers("correct_match", func(i int) float64 { return t.rows[i].correct })
 	return c.Record()
 }

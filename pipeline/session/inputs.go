@@ -38,6 +38,14 @@ func KindOf(path string) string {
 	return endings[strings.ToLower(filepath.Ext(path))]
 }
 
+// KnownKind refuses a file for a record whose name tells no format.
+func KnownKind(path string) error {
+	if KindOf(path) == "" {
+		return Wrong(fmt.Errorf("cannot tell the format of the output %s by its name; endings are .parquet, .arrow and .csv", path))
+	}
+	return nil
+}
+
 // packed tells whether a path is that of a file in gzip: CSV alone is read and written so.
 func packed(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 

@@ -1,0 +1,106 @@
+package operators
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/tabular"
+)
+
+// Columns make the record of a file of tables column by column: what a Tabled hands over. [EachCell] reads such a file. Methods whose name
+// ends in OrNull make columns that may have nulls; all others say in the schema that there are none.
+type Columns struct {
+	Mem    memory.Allocator
+	Rows   int // of every column
+	fields []arrow.Field
+	arrays []arrow.Array
+}
+
+// Categories appends a variable: categories as their text, Total where the variable is left out, null where the value is missing.
+func (c *Columns) Categories(name string, category func(row int) tabular.Category) {
+	appendTo(c, name, array.NewStringBuilder(c.Mem), true, func(row int) (string, bool) {
+		k := category(row)
+		if k == tabular.Total {
+			return tabular.TotalCode, true
+		}
+		return k.Label, k != tabular.Missing
+	})
+}
+
+// Texts appends a column of text.
+func (c *Columns) Texts(name string, value func(row int) string) {
+	appendTo(c, name, array.NewStringBuilder(c.Mem), false, all(value))
+}
+
+// TextsOrNull appends a column of text; nil is null.
+func (c *Columns) TextsOrNull(name string, value func(row int) *string) {
+	appendTo(c, name, array.NewStringBuilder(c.Mem), true, func(row int) (string, bool) {
+		if text := value(row); text != nil {
+			return *text, true
+		}
+		return "", false
+	})
+}
+
+// Wholes appends a column of whole numbers.
+func (c *Columns) Wholes(name string, value func(row int) int64) {
+	appendTo(c, name, array.NewInt64Builder(c.Mem), false, all(value))
+}
+
+// WholesOrNull appends a column of whole numbers.
+func (c *Columns) WholesOrNull(name string, value func(row int) (n int64, there bool)) {
+	appendTo(c, name, array.NewInt64Builder(c.Mem), true, value)
+}
+
+// Numbers appends a column of numbers.
+func (c *Columns) Numbers(name string, value func(row int) float64) {
+	appendTo(c, name, array.NewFloat64Builder(c.Mem), false, all(value))
+}
+
+// NumbersOrNull appends a column of numbers; NaN is null.
+func (c *Columns) NumbersOrNull(name string, value func(row int) float64) {
+	appendTo(c, name, array.NewFloat64Builder(c.Mem), true, func(row int) (float64, bool) {
+		x := value(row)
+		return x, !math.IsNaN(x)
+	})
+}
+
+// Truths appends a column of truth values.
+func (c *Columns) Truths(name string, value func(row int) bool) {
+	appendTo(c, name, array.NewBooleanBuilder(c.Mem), false, all(value))
+}
+
+// Record is all columns together. It is the caller's to release; the columns are used up.
+func (c *Columns) Record() arrow.Record {
+	r := array.NewRecord(arrow.NewSchema(c.fields, nil), c.arrays, int64(c.Rows))
+	for _, a := range c.arrays {
+		a.Release()
+	}
+	return r
+}
+
+// all is for a column of values that are all there.
+func all[T any](value func(row int) T) func(row int) (T, bool) {
+	return func(row int) (T, bool) { return value(row), true }
+}
+
+// appendTo appends a column, of which a builder takes the values.
+func appendTo[T any](c *Columns, name string, b interface {
+	array.Builder
+	Append(T)
+}, nullable bool, value func(row int) (T, bool)) {
+	defer b.Release()
+	b.Reserve(c.Rows)
+	for row := range c.Rows {
+		if v, there := value(row); there {
+			b.Append(v)
+		} else {
+			b.AppendNull()
+		}
+	}
+	c.fields = append(c.fields, arrow.Field{Name: name, Type: b.Type(), Nullable: nullable})
+	c.arrays = append(c.arrays, b.NewArray())
+}
