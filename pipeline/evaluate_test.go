@@ -232,7 +232,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"design":    {func(s *evaluate.Spec) { s.Stratify, s.Household = "R", "H" }, "choose one", true},
 		"stratum":   {func(s *evaluate.Spec) { s.Stratify = "Q" }, `no column "Q"`, true},
 		"column":    {func(s *evaluate.Spec) { s.Spec.Key.Variables[0].Name = "X" }, `no column "X"`, true},
-		"top":       {func(s *evaluate.Spec) { s.Top = []int{0} }, "at least 1", true},
+		"top":       {func(s *evaluate.Spec) { s.Top = []int64{0} }, "at least 1", true},
 		"pictures":  {func(s *evaluate.Spec) { s.Pictures = []string{"pdf"} }, "svg and png", true},
 		"is a file": {func(s *evaluate.Spec) { s.Out = "p.csv" }, "is a file", true},
 	} {

@@ -32,7 +32,7 @@ func DecodeDocument(name string, root *Node, doc Document, amend func() error) (
 
 // CheckDocument finds what is wrong with a document without reading data. The error is a *SpecError with all that is wrong.
 func CheckDocument(doc Document) error {
-	c := &Checker{skip: func(string) bool { return false }}
+	c := &Checker{}
 	c.document(doc)
 	return AsError("", c.problems)
 }

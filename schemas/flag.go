@@ -18,6 +18,7 @@ type Flag struct {
 	Usage  string                     // one sentence, with the value's name in backquotes
 	Usual  []string                   // what is said where neither the flag nor a spec is
 	Needed string                     // why it cannot be left out; "" if it can
+	Aside  bool                       // it is of what else is told, read or saved, and not of how records are measured
 	Many   bool                       // it is repeated for several values, each a text by itself
 	When   func() bool                // it says something only then; nil for always
 	Set    func(texts []string) error // takes the texts, where the type of the field does not tell how

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -109,18 +110,17 @@ func (t textForm) Check(c *Checker, path string, f *Field) {
 	if f.File {
 		c.Path(path, *t.to)
 	}
+	c.word(path, f, *t.to)
+}
+
+// word notes a text that is none of the words of its field, if that has words.
+func (c *Checker) word(path string, f *Field, text string) {
 	switch {
 	case f.Words == nil:
-	case f.Unlike != "":
-		if *t.to != "" && !slices.Contains(f.Words, *t.to) {
-			c.Add(path, f.Unlike, *t.to)
-		}
-	default:
-		word := f.Word
-		if word == "" {
-			word = f.Name
-		}
-		c.OneOf(path, word, *t.to, f.Words)
+	case f.Unlike == "":
+		c.OneOf(path, cmp.Or(f.Word, f.Name), text, f.Words)
+	case text != "" && !slices.Contains(f.Words, text):
+		c.Add(path, f.Unlike, text)
 	}
 }
 

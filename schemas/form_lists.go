@@ -25,7 +25,10 @@ func (t textsForm) Write(f *Field) (any, bool) {
 
 func (t textsForm) Schema(f *Field) Ordered {
 	item := Ordered{{"$ref", "#/$defs/text"}}
-	if f.File {
+	switch {
+	case f.Words != nil:
+		item = Ordered{{"enum", anyList(f.Words)}}
+	case f.File:
 		item = Ordered{{"type", "string"}, {"minLength", 1}}
 	}
 	return listSchema(f, item)
@@ -34,6 +37,9 @@ func (t textsForm) Schema(f *Field) Ordered {
 func (t textsForm) Check(c *Checker, path string, f *Field) {
 	if !f.Repeat {
 		c.Twice(path, *t.to)
+	}
+	for i, text := range *t.to {
+		c.word(fmt.Sprintf("%s[%d]", path, i), f, text)
 	}
 }
 

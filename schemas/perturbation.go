@@ -119,7 +119,7 @@ func (m matrixForm) Check(*Checker, string, *Field) {}
 
 // Check tells all that is wrong with a scheme that stands in no spec; the error is a *SpecError.
 func (p *Perturbation) Check() error {
-	c := &Checker{skip: func(string) bool { return false }}
+	c := &Checker{}
 	c.Table("", p.Fields())
 	c.Perturbation("", p)
 	return AsError("", c.problems)

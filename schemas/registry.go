@@ -108,6 +108,12 @@ type Lacking interface {
 // A Scoring operator has scores of records that a population could confirm.
 type Scoring interface{ Scores() []Score }
 
+// A Reticent scorer has no scores unless it is asked for them: AskScores asks, where nothing is said.
+type Reticent interface {
+	Scoring
+	AskScores()
+}
+
 // A Score is a column with a score of each record.
 type Score struct {
 	Column string

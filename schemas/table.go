@@ -28,7 +28,7 @@ type Field struct {
 	To     any
 	Doc    string   // one line for the JSON Schema and the reference
 	What   string   // what messages call the value; "" for Name
-	Words  []string // the values that it may have, if they are words
+	Words  []string // the values that it may have, or each value of a list, if they are words
 	Word   string   // what messages call one of Words; "" for Name
 	Unlike string   // what messages say of a text that is none of Words, which stands for %q; "" for what they say of all others
 	Range  *Range   // of a number, or of each number of a list
@@ -134,7 +134,7 @@ func (t *Table) names() []string {
 // Settle judges the values of a table and puts the defaults in: what an operator does with its own copy of its config, once, when it is
 // bound. The error is about the first value that is out of its range or no known word, after who.
 func Settle(who string, t Table) error {
-	c := &Checker{skip: func(string) bool { return false }}
+	c := &Checker{}
 	c.Table("", t)
 	if len(c.problems) > 0 {
 		return advice.Errorf("%s: %s", who, c.problems[0].Message)
@@ -173,6 +173,8 @@ func Complete(t Table) {
 		case **int:
 			v := f.Default.(int)
 			*to = &v
+		case *[]string:
+			*to = slices.Clone(f.Default.([]string))
 		case *[]float64:
 			*to = slices.Clone(f.Default.([]float64))
 		case *[]int64:

@@ -25,18 +25,18 @@ var (
 
 // Validate finds what is wrong with a spec without reading data. The error is a *SpecError with all that is wrong.
 func (s *Spec) Validate() error {
-	return AsError("", s.problems(func(string) bool { return false }))
+	return AsError("", s.problems(nil))
 }
 
 // A Checker collects problems; values that could not be decoded are not judged.
 type Checker struct {
 	problems []Problem
-	skip     func(path string) bool
+	skip     func(path string) bool // what could not be decoded; nil for nothing
 }
 
 // Add notes a problem, in words that may be of package advice.
 func (c *Checker) Add(path, format string, args ...any) {
-	if !c.skip(path) {
+	if c.skip == nil || !c.skip(path) {
 		c.problems = append(c.problems, Problem{Path: path, Message: advice.Textf(format, args...)})
 	}
 }

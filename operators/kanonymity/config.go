@@ -126,3 +126,6 @@ func (c *Config) Scores() []schemas.Score {
 	}
 	return []schemas.Score{{Column: schemas.Column(c.ColumnPrefix(), ColumnViolations)}}
 }
+
+// AskScores is a Reticent scorer's: combinations of two key variables are looked at.
+func (c *Config) AskScores() { c.Combinations = cmp.Or(c.Combinations, 2) }

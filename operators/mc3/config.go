@@ -153,14 +153,14 @@ func (c *Config) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "estimator", Usage: "how a record's probabilities are computed: gamma, poisson, exact or montecarlo (default: gamma)"}},
 		{Name: "set_match", To: &c.SetMatch, Doc: "Add the chance that the records of a key are just the members chosen (poisson)."},
 		{Name: "baselines", To: &c.Baselines, Doc: "Compare with simpler models in the summary.",
-			Flag: &schemas.Flag{Name: "baselines", Usage: "compare with simpler models in the summary"}},
+			Flag: &schemas.Flag{Name: "baselines", Aside: true, Usage: "compare with simpler models in the summary"}},
 		{Name: "relative_risk", To: &c.RelativeRisk, Doc: "Compare with the risk without each variable and category in the summary.",
-			Flag: &schemas.Flag{Name: "relative-risk", Usage: "compare with the risk without each variable and category in the summary"}},
+			Flag: &schemas.Flag{Name: "relative-risk", Aside: true, Usage: "compare with the risk without each variable and category in the summary"}},
 		{Name: "ordinal", To: &c.Ordinal, Doc: "Key variables whose categories have an order: they are collapsed with their neighbours only."},
 		{Name: "model_out", To: &c.ModelOut, Doc: "File that the fitted model is saved to (JSON).", Schema: `"minLength": 1`,
-			Flag: &schemas.Flag{Name: "model-out", Usage: "save the fitted model to `FILE`"}},
+			Flag: &schemas.Flag{Name: "model-out", Aside: true, Usage: "save the fitted model to `FILE`"}},
 		{Name: "model_in", To: &c.ModelIn, Doc: "File with a saved model, which is used without a fit.", Schema: `"minLength": 1`,
-			Flag: &schemas.Flag{Name: "model-in", Usage: "use the model in `FILE` without a fit"}},
+			Flag: &schemas.Flag{Name: "model-in", Aside: true, Usage: "use the model in `FILE` without a fit"}},
 		schemas.ReplaceField(&c.Replace),
 	}}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	strategy "microrisk/engine/attack"
-	"microrisk/operators/mc3"
 	"microrisk/operators/report"
 	"microrisk/pipeline/attack"
 	"microrisk/schemas"
@@ -81,10 +80,8 @@ func sayAttack(ctx *cli.Context, s *attack.Spec) (err error) {
 		return usage("%s is neither the sample nor the population; say which: --sample FILE --population FILE", ctx.Args().First())
 	}
 	if ctx.String("spec") != "" {
-		for _, name := range flagNames(sampleFlags()) {
-			if ctx.IsSet(name) {
-				return usage("--%s is said by the spec; leave it out", name)
-			}
+		if err := saidBySpec(ctx, sampleFlags()); err != nil {
+			return err
 		}
 	} else if s.Sample, err = attackedSample(ctx); err != nil {
 		return err
@@ -93,9 +90,10 @@ func sayAttack(ctx *cli.Context, s *attack.Spec) (err error) {
 		return err
 	}
 	if s.KnownOnly {
-		for _, name := range append(flagNames(mc3FitFlags()), "ranking") {
-			if ctx.IsSet(name) {
-				return usage("--%s is of a model, and --known-only fits none; leave one of them out", name)
+		t := s.Fields()
+		for _, f := range (schemas.Table{Fields: []schemas.Field{*t.Field("model"), *t.Field("ranking")}}).Flags() {
+			if ctx.IsSet(f.Flag.Name) {
+				return usage("--%s is of a model, and --known-only fits none; leave one of them out", f.Flag.Name)
 			}
 		}
 	}
@@ -113,13 +111,6 @@ func attackedSample(ctx *cli.Context) (*schemas.Spec, error) {
 		spec.Sampling, err = samplingOf(ctx)
 	}
 	return spec, err
-}
-
-// mc3FitFlags are the flags of mc3 that say how a model is fitted; the others are of its summary.
-func mc3FitFlags() []cli.Flag {
-	return slices.DeleteFunc(fieldFlags(new(mc3.Config).Fields()), func(f cli.Flag) bool {
-		return slices.Contains([]string{"baselines", "relative-risk"}, f.Names()[0])
-	})
 }
 
 func attackText(o *attack.Outcome, path string) string {

@@ -174,6 +174,38 @@ func TestLinkCommand(t *testing.T) {
 	}
 }
 
+func TestEvaluateBySpec(t *testing.T) {
+	intruder(t)
+	outputs := []string{"ev/evaluation.json", "ev/plots.parquet"}
+	sameBySpec(t, strings.Fields("evaluate p.csv --key S,A,H --band A=2 --fraction 0.3,0.5..0.6:0.1 --repetitions 2 --measures suda,individual,kanonymity "+
+		"--score factorial --max-size 2 --risk-estimator approximate --scores suda_score,individual_risk --top 5,9 --bins 3 --pictures svg --out ev"), outputs...)
+	sameBySpec(t, strings.Fields("evaluate s.yaml --fraction 0.3 --repetitions 2 --stratify H --pictures svg --out ev"), outputs...)
+	text, err := os.ReadFile("spec.yaml")
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "sampling:")
+	r := microrisk(t, "evaluate", "--spec", "spec.yaml", "--fraction", "0.4", "--print-spec")
+	require.Contains(t, r.out, "fractions: 0.4\n")
+	r = microrisk(t, "evaluate", "p.csv", "--key", "S,A", "--print-spec")
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.out, "# not valid yet: name the sampling fraction: --fraction 0.01\n")
+	require.Contains(t, r.out, "key: {variables: [S, A]}\n")
+	for args, want := range map[string]string{
+		"evaluate --spec spec.yaml p.csv":                 "--spec says what is judged, p.csv too",
+		"evaluate --spec spec.yaml --key S,A":             "--key is said by the spec",
+		"evaluate --spec spec.yaml --search exact":        "--search is said by the spec",
+		"evaluate --spec spec.yaml --household H":         "spec.yaml:1:1: samples are stratified or of whole households",
+		"evaluate --spec spec.yaml --out p.csv":           "p.csv is a file; an evaluation is written to a folder",
+		"evaluate --spec s.yaml":                          `s.yaml:`,
+		"evaluate p.csv --key S,A --fraction 0.3 --out=":  "--out is empty",
+		"evaluate p.csv --key S,A --fraction 0.3 --msus":  "msus",
+		"evaluate p.csv --key S,A --fraction .1 --bins 0": "--bins is 0; it must be at least 1",
+	} {
+		r := microrisk(t, strings.Fields(args)...)
+		require.Equal(t, ExitWrong, r.status, args)
+		require.Contains(t, r.err, want, args)
+	}
+}
+
 func TestEvaluateCommand(t *testing.T) {
 	intruder(t)
 	r := microrisk(

@@ -47,7 +47,7 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 			w,
 		)
 	}
-	if err := flagsBelong(ctx, measures); err != nil {
+	if err := flagsBelong(ctx, measures, schemas.Config.Fields); err != nil {
 		return nil, err
 	}
 	for _, name := range measureNames() {
@@ -83,12 +83,12 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 	return list, nil
 }
 
-// flagsBelong refuses a flag of measures that are not asked for.
-func flagsBelong(ctx *cli.Context, measures []string) error {
+// flagsBelong refuses a flag of measures that are not asked for; fields has what the command says of a measure.
+func flagsBelong(ctx *cli.Context, measures []string, fields func(schemas.Config) schemas.Table) error {
 	owners := map[string][]string{}
 	var order []string
 	for _, k := range measureKinds() {
-		for _, f := range k.New().Fields().Flags() {
+		for _, f := range fields(k.New()).Flags() {
 			if owners[f.Flag.Name] == nil {
 				order = append(order, f.Flag.Name)
 			}
@@ -136,10 +136,4 @@ func flagNames(flags []cli.Flag) []string {
 		names = append(names, f.Names()[0])
 	}
 	return names
-}
-
-// mc3Of is what flags say of mc3.
-func mc3Of(ctx *cli.Context) (*mc3.Config, error) {
-	m := &mc3.Config{}
-	return m, sayFields(ctx, m.Fields())
 }

@@ -6,6 +6,7 @@ package documents
 import (
 	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/evaluate"
 	"microrisk/pipeline/link"
 	"microrisk/schemas"
 )
@@ -20,6 +21,7 @@ type Verb struct {
 var Verbs = []Verb{
 	{"attack", func() schemas.Document { return new(attack.Spec) }},
 	{"bounds", func() schemas.Document { return new(bounds.Spec) }},
+	{"evaluate", func() schemas.Document { return new(evaluate.Spec) }},
 	{"link", func() schemas.Document { return new(link.Spec) }},
 }
 

@@ -17,6 +17,7 @@ import (
 	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
 	"microrisk/pipeline/documents"
+	"microrisk/pipeline/evaluate"
 	"microrisk/pipeline/link"
 	"microrisk/pipeline/released"
 	"microrisk/schemas"
@@ -78,6 +79,24 @@ func full() map[string]schemas.Document {
 			Count:  true,
 			List:   "list.csv",
 			Most:   5,
+		},
+		"evaluate": &evaluate.Spec{
+			Spec: &schemas.Spec{
+				Source:     schemas.Source{Path: []string{"p.csv"}},
+				Key:        &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}},
+				AllowEmpty: true,
+				Operators:  []schemas.Operator{{Config: (*recode.Config)(&recodes)}, {Config: &mc3.Config{Search: "mc3"}}},
+			},
+			Fractions:   []float64{0.01, 0.5},
+			Repetitions: 3,
+			Bernoulli:   true,
+			Stratify:    "R",
+			Scores:      []string{"mc3_population_unique", "mc3_expected_frequency"},
+			Top:         []int64{5, 10},
+			TopClasses:  7,
+			Bins:        4,
+			Pictures:    []string{"png"},
+			Out:         "folder",
 		},
 		"link": &link.Spec{
 			A:              []string{"a.csv"},
@@ -147,7 +166,7 @@ func TestWrittenSpecsAreRead(t *testing.T) {
 			require.NoError(t, decode(t, "again.yaml", string(text), again), "%s", text)
 			assert.Equal(t, spec, again, "%s", text)
 			assert.NoError(t, valid(t, schemaOf(t, v), text), "%s", text)
-			unsaid := []string{"link.population_size", "attack.population", "attack.known_only"} // others that are said exclude them
+			unsaid := []string{"link.population_size", "evaluate.household", "attack.population", "attack.known_only"} // others that are said exclude them
 			for _, f := range spec.Fields().Fields {
 				assert.True(t, f.Said() || slices.Contains(unsaid, v.Name+"."+f.Name),
 					"the test says nothing of %s", f.Name)
@@ -175,6 +194,13 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nranking: best\ncost: 0.5\n", "s.yaml:5:1: there is no ranking \"best\"; it is match or expected\ns.yaml:6:1: cost is 0.5; it must be at least 1 person", false},
 		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\noperators: [suda]\n", "s.yaml:5:13: an attack chooses and recodes rows, and fits its model itself: leave suda out", true},
 		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nmodel: {search: quick}\n", "s.yaml:5:9: search \"quick\" is unknown; it is one of exact, mc3, anneal, occam, fixed", false},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 1\n", "s.yaml:5:1: the sampling fraction is 1; it must be above 0 and below 1: all of a population is no sample", false},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: [0.1, 0.1]\n", "s.yaml:5:18: fractions 0.1 is listed twice", false},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\n", "s.yaml:1:1: an evaluation needs a sampling fraction, such as 0.01", false},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nsampling: {fraction: 0.1}\n", "s.yaml:6:1: the spec has no field \"sampling\"; known are version, source, key, operators, allow_empty, fractions, repetitions, bernoulli, stratify, household, scores, top, top_classes, bins, pictures, out", false},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda, sap: {cells: [B], known: [1]}]\nfractions: 0.1\nstratify: R\nhousehold: H\n", "s.yaml:4:19: sap has no score of records that the population could confirm: an evaluation judges individual, kanonymity, mc3, suda\ns.yaml:7:1: samples are stratified or of whole households; choose one", true},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nscores: [suda_scor]\ntop: 0\n", "s.yaml:6:10: no operator writes a score \"suda_scor\"; there are suda_score, suda_is, suda_dis_is, suda_msu_count, suda_msu_min_size\ns.yaml:7:1: top is 0; it must be at least 1", false},
+		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [kanonymity]\nfractions: 0.1\npictures: pdf\nrepetitions: 0\n", "s.yaml:4:1: the operators have no score to judge: kanonymity needs combinations\ns.yaml:6:1: there are no pictures of kind \"pdf\"; they are svg and png\ns.yaml:7:1: repetitions is 0; it must be at least 1", false},
 		{"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population size), or its file (population)", true},
 		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 0\nmissing: ignore\n", "s.yaml:4:1: population_size is 0; it must be at least 1\ns.yaml:5:1: missing is \"ignore\"; it is category or drop", false},
 		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nmost_pairs: 3\n", "s.yaml:5:1: most_pairs is of pairs, which is not there", true},

@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/attack"
 	"microrisk/engine/evaluate"
 	"microrisk/pipeline/session"
+	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
 
@@ -118,10 +119,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Evaluation, error) {
 	if s.Out != "" {
 		o.Sweep(filepath.Join(s.Out, evaluationFile))
 	}
-	scores, err := s.scores()
-	if err != nil {
-		return nil, err
-	}
+	scores := s.scores(&schemas.Checker{})
 	p, err := openPopulation(ctx, &s, o)
 	if err != nil {
 		return nil, err
@@ -130,7 +128,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Evaluation, error) {
 	e := &Evaluation{
 		Input:       p.job.Source.Inputs(),
 		Design:      s.words(),
-		Repetitions: s.repetitions(),
+		Repetitions: s.Repetitions,
 		Seed:        o.Seed,
 		Warnings:    []string{},
 		strategies:  map[string][]*curve{},
@@ -171,11 +169,11 @@ func (e *Evaluation) fraction(ctx context.Context, s *Spec, p *population, fract
 		return err
 	}
 	each := int64(fraction*float64(rows)) * int64(len(p.reads)+1) * bytesPerValue
-	together := max(1, int(min(o.Memory/2/max(each, 1), int64(s.repetitions()))))
+	together := max(1, int(min(o.Memory/2/max(each, 1), int64(s.Repetitions))))
 	var all []*judged
-	for from := 0; from < s.repetitions(); from += together {
+	for from := 0; from < s.Repetitions; from += together {
 		var numbers []int
-		for n := from; n < min(from+together, s.repetitions()); n++ {
+		for n := from; n < min(from+together, s.Repetitions); n++ {
 			numbers = append(numbers, n)
 		}
 		samples, err := p.draw(ctx, s.design(fraction), o.Seed, numbers)
@@ -183,7 +181,7 @@ func (e *Evaluation) fraction(ctx context.Context, s *Spec, p *population, fract
 			return err
 		}
 		for i, sample := range samples {
-			o.Progress(fmt.Sprintf("judging samples of %g", fraction), int64(from+i), int64(s.repetitions()))
+			o.Progress(fmt.Sprintf("judging samples of %g", fraction), int64(from+i), int64(s.Repetitions))
 			if sample.rows == 0 {
 				e.warn([]string{fmt.Sprintf("some samples of fraction %g have no record, and are left out", fraction)})
 				continue
@@ -199,7 +197,7 @@ func (e *Evaluation) fraction(ctx context.Context, s *Spec, p *population, fract
 			all = append(all, j)
 		}
 	}
-	o.Progress(fmt.Sprintf("judging samples of %g", fraction), int64(s.repetitions()), int64(s.repetitions()))
+	o.Progress(fmt.Sprintf("judging samples of %g", fraction), int64(s.Repetitions), int64(s.Repetitions))
 	if len(all) == 0 {
 		return fmt.Errorf("no sample of fraction %g has a record: take a larger one", fraction)
 	}
@@ -231,9 +229,9 @@ func (e *Evaluation) warn(list []string) {
 
 // summarise compares the scores over the samples of a fraction.
 func (e *Evaluation) summarise(ctx context.Context, s *Spec, fraction float64, scores []scoreColumn, all []*judged) error {
-	top := s.Top
-	if top == nil {
-		top = []int{10, 50, 100}
+	top := make([]int, len(s.Top))
+	for i, m := range s.Top {
+		top[i] = int(m)
 	}
 	f := FractionSummary{Fraction: fraction, Comparisons: []ScorePair{}, FileMeasures: []MeasureSummary{}}
 	plots := fractionPlots{fraction: fraction}

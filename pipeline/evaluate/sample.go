@@ -241,10 +241,6 @@ func (j *judged) strategies(ctx context.Context, s *Spec, r *operators.Report, c
 		j.Estimates[i].Truth = truth[e.Measure]
 	}
 	j.Strategies = []StrategyResult{{"CM|SU", truth["cm_su"]}, {"CM|UM", truth["cm_um"]}}
-	top := s.TopClasses
-	if top == 0 {
-		top = DefaultTopClasses
-	}
 	for _, o := range r.Operators {
 		expecting, ok := o.Fitted.(mc3.Expecting)
 		if !ok || len(expecting.Expectation().Data.Counts) == 0 {
@@ -253,7 +249,7 @@ func (j *judged) strategies(ctx context.Context, s *Spec, r *operators.Report, c
 		expects := expecting.Expectation()
 		e := &attack.Estimate{Sample: expects.Data.Counts, Match: expects.Cells.CorrectMatch, Expected: expects.Cells.ExpectedFrequency}
 		order := e.Order(attack.ByMatch)
-		m := min(top, len(order))
+		m := min(s.TopClasses, len(order))
 		chosen := make([]bool, len(classes))
 		for _, cell := range order[:m] {
 			chosen[of[expects.Data.ClassOf(cell)]] = true
@@ -263,7 +259,7 @@ func (j *judged) strategies(ctx context.Context, s *Spec, r *operators.Report, c
 			name      string
 		}{{attack.PopulationToSample, "p to s"}, {attack.SampleToPopulation, "s to p"}} {
 			result := attack.Attack(classes, way.direction, func(i int) bool { return chosen[i] })
-			j.Strategies = append(j.Strategies, StrategyResult{fmt.Sprintf("%s top %d, %s", o.Name, top, way.name), &result.Correct})
+			j.Strategies = append(j.Strategies, StrategyResult{fmt.Sprintf("%s top %d, %s", o.Name, s.TopClasses, way.name), &result.Correct})
 		}
 	}
 	return ctx.Err()

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,101 +13,144 @@ import (
 	"microrisk/schemas"
 )
 
-// Defaults of an EvaluateSpec.
-const (
-	DefaultRepetitions = 20
-	DefaultTopClasses  = 10
-)
+// Kinds of pictures.
+var Pictures = []string{"svg", "png"}
 
 // A Spec asks how good risk scores are: a file is taken as the population, samples are drawn from it, and what operators say
 // of them is compared with the truth.
 type Spec struct {
 	// Spec has the population as its source, a key, operators that choose and recode, and those to be judged: suda, mc3, individual,
-	// kanonymity. It says nothing of sampling, and has no output.
+	// kanonymity and others that are schemas.Scoring. It says nothing of sampling, and has no output.
 	Spec        *schemas.Spec
 	Fractions   []float64 // sampling fractions, above 0 and below 1
-	Repetitions int       // samples of each; 0 means DefaultRepetitions
+	Repetitions int       // samples of each; 0 means 20
 	Bernoulli   bool      // each record, or household, is drawn on its own; otherwise the size of a sample is fixed
 	Stratify    string    // column within whose values samples are drawn, "" for none
 	Household   string    // column of households that are drawn as a whole, "" for none
 	Scores      []string  // columns to judge; nil: all that are known to be scores
-	Top         []int     // numbers of records for precision among the riskiest; nil: 10, 50, 100
-	TopClasses  int       // classes of the Bayesian strategy; 0 means DefaultTopClasses
+	Top         []int64   // numbers of records for precision among the riskiest; nil: 10, 50, 100
+	TopClasses  int       // classes of the Bayesian strategy; 0 means 10
 	Bins        int       // of calibration; 0 means evaluate.DefaultBins
-	Out         string    // folder for evaluation.json, plots.parquet and the figures
-	Pictures    []string  // kinds of pictures: svg, png; nil: both
+	Pictures    []string  // kinds of pictures, of Pictures; nil: both
+	Out         string    // folder for evaluation.json, plots.parquet and the pictures; "" for none
 }
 
-// check finds what is wrong before anything is read.
-func (s *Spec) check(read []session.Reading) error {
-	switch {
-	case s.Spec.Key == nil:
-		return session.Wrong(errors.New("an evaluation needs key variables"))
-	case s.Spec.Sampling != nil:
-		return session.Wrong(errors.New("an evaluation draws its samples itself: leave sampling out"))
-	case s.Spec.Limits != nil:
-		return session.Wrong(errors.New("limits are of one run; an evaluation has many: leave them out"))
-	case len(s.Fractions) == 0:
-		return session.Wrong(errors.New("an evaluation needs a sampling fraction, such as 0.01"))
-	case s.Repetitions < 0:
-		return session.Wrong(fmt.Errorf("%d repetitions cannot be drawn; take at least 1", s.Repetitions))
-	case s.Stratify != "" && s.Household != "":
-		return session.Wrong(errors.New("samples are stratified or of whole households; choose one"))
-	case s.TopClasses < 0:
-		return session.Wrong(fmt.Errorf("the Bayesian strategy cannot consider %d classes", s.TopClasses))
-	case s.Bins < 0:
-		return session.Wrong(fmt.Errorf("%d bins cannot be made; take at least 1", s.Bins))
+// Fields is the field table. It makes the spec of what is judged if there is none.
+func (s *Spec) Fields() schemas.Table {
+	if s.Spec == nil {
+		s.Spec = &schemas.Spec{}
 	}
-	for i, f := range s.Fractions {
-		if !(f > 0 && f < 1) {
-			return session.Wrong(fmt.Errorf("the sampling fraction %v is not above 0 and below 1: all of a population is no sample", f))
-		}
-		if slices.Contains(s.Fractions[:i], f) {
-			return session.Wrong(fmt.Errorf("the sampling fraction %v is there twice", f))
-		}
+	t := schemas.Table{
+		What:     "the spec",
+		Doc:      "What microrisk evaluate is asked: how good risk scores are, judged on samples of a population that is known.",
+		Required: []string{"source", "key", "operators", "fractions"},
 	}
-	for _, m := range s.Top {
-		if m < 1 {
-			return session.Wrong(fmt.Errorf("precision among the top %d has no meaning; take at least 1", m))
-		}
+	t.Fields = slices.Concat(s.Spec.Part("source", "key", "operators", "allow_empty"), s.sampleFields(), []schemas.Field{
+		{Name: "scores", To: &s.Scores, Doc: "Columns to judge; without it the scores of the operators.",
+			Flag: &schemas.Flag{Name: "scores", Usage: "columns to judge, separated by commas (default: the scores of the measures)"}},
+		{Name: "top", To: &s.Top, Single: true, Range: schemas.AtLeast(1), Default: []int64{10, 50, 100},
+			Doc:  "Precision is told of so many of the riskiest sample uniques.",
+			Flag: &schemas.Flag{Name: "top", Usage: "precision among so many of the riskiest, separated by commas (default: 10,50,100)"}},
+		{Name: "top_classes", To: &s.TopClasses, Range: schemas.AtLeast(1), Default: 10, Doc: "Classes that the Bayesian strategy considers.",
+			Flag: &schemas.Flag{Name: "top-classes", Usage: "classes that the Bayesian strategy considers (default: 10)"}},
+		{Name: "bins", To: &s.Bins, Range: schemas.AtLeast(1), Default: evaluate.DefaultBins, Doc: "Bins of calibration.",
+			Flag: &schemas.Flag{Name: "bins", Usage: "bins of calibration (default: 20)"}},
+		{Name: "pictures", To: &s.Pictures, Words: Pictures, Unlike: "there are no pictures of kind %q; they are " + strings.Join(Pictures, " and "),
+			Single: true, Default: Pictures, Doc: "Kinds of pictures.",
+			Flag: &schemas.Flag{Name: "pictures", Usage: "kinds of pictures: svg, png, or svg,png (default: both)"}},
+		{Name: "out", To: &s.Out, File: true, Doc: "Folder for the results; without it they are only shown.",
+			Flag: &schemas.Flag{Name: "out", Short: "o", Usage: "`FOLDER` for the results (default: evaluation)", Usual: []string{"evaluation"}}},
+	})
+	return t
+}
+
+// sampleFields are those of how samples are drawn.
+func (s *Spec) sampleFields() []schemas.Field {
+	return []schemas.Field{
+		{Name: "fractions", To: &s.Fractions, Single: true, What: "the sampling fraction",
+			Range: (&schemas.Range{Most: 1, Above: true, Below: true}).Saying("it must be above 0 and below 1: all of a population is no sample"),
+			Doc:   "Sampling fractions: records of a sample / those of the population.",
+			Flag: &schemas.Flag{
+				Name:   "fraction",
+				Usage:  "sampling fractions, separated by commas; FROM..TO:STEP for a range, such as 0.05..0.95:0.05",
+				Needed: "name the sampling fraction: --fraction 0.01",
+				Set: func(texts []string) (err error) {
+					s.Fractions, err = fractionsOf(texts)
+					return err
+				},
+			}},
+		{Name: "repetitions", To: &s.Repetitions, Range: schemas.AtLeast(1), Default: 20, Doc: "Samples of each fraction.",
+			Flag: &schemas.Flag{Name: "repetitions", Usage: "samples of each fraction (default: 20)"}},
+		{Name: "bernoulli", To: &s.Bernoulli, Doc: "Each record, or household, is drawn on its own; otherwise the size of a sample is fixed.",
+			Flag: &schemas.Flag{Name: "bernoulli", Usage: "each record is drawn on its own; otherwise the size of a sample is fixed"}},
+		{Name: "stratify", To: &s.Stratify, Doc: "Column within whose values samples are drawn.",
+			Flag: &schemas.Flag{Name: "stratify", Usage: "draw samples within the values of `COLUMN`"}},
+		{Name: "household", To: &s.Household, Doc: "Column of households that are drawn as a whole.",
+			Flag: &schemas.Flag{Name: "household", Usage: "draw whole households, by `COLUMN`"}},
 	}
-	for _, p := range s.Pictures {
-		if p != "svg" && p != "png" {
-			return session.Wrong(fmt.Errorf("there are no pictures of kind %q; they are svg and png", p))
-		}
+}
+
+// Check tells what the field table cannot.
+func (s *Spec) Check(c *schemas.Checker) {
+	if s.Spec.Key == nil {
+		c.Add("key", "an evaluation needs key variables")
+		return
+	}
+	if s.Spec.Sampling != nil {
+		c.Add("sampling", "an evaluation draws its samples itself: leave sampling out")
+	}
+	if s.Spec.Limits != nil {
+		c.Add("limits", "limits are of one run; an evaluation has many: leave them out")
+	}
+	sampled := *s.Spec
+	sampled.Sampling = &schemas.Sampling{Fraction: 1} // each sample has its own
+	c.Rows(&sampled)
+	if len(s.Fractions) == 0 {
+		c.Add("fractions", "an evaluation needs a sampling fraction, such as 0.01")
+	}
+	if s.Stratify != "" && s.Household != "" {
+		c.Add("household", "samples are stratified or of whole households; choose one")
 	}
 	if err := session.TwoPolicies("an evaluation", *s.Spec.Key); err != nil {
-		return err
+		c.Add("key", "%v", err)
 	}
-	if err := s.checkOperators(); err != nil {
-		return err
+	if s.checkOperators(c) {
+		s.scores(c)
 	}
-	return s.checkOut(read)
 }
 
-// checkOperators refuses operators that cannot be judged.
-func (s *Spec) checkOperators() error {
-	judged := 0
-	for _, o := range s.Spec.Operators {
+// checkOperators refuses operators that cannot be judged, and tells whether there is one that can.
+func (s *Spec) checkOperators(c *schemas.Checker) (judged bool) {
+	for i, o := range s.Spec.Operators {
+		at := fmt.Sprintf("operators[%d]", i)
 		m := o.Measure()
 		_, named := o.Config.(schemas.Named)
 		_, scoring := o.Config.(schemas.Scoring)
 		switch {
 		case named && !scoring:
-			return session.Wrong(fmt.Errorf("%s has no score of records that the population could confirm: an evaluation judges %s", o.Name(), judgedNames()))
+			c.Add(at, "%s has no score of records that the population could confirm: an evaluation judges %s", o.Name(), strings.Join(JudgedNames(), ", "))
 		case m == nil:
 		case m.OwnKey() != nil:
-			return session.Wrong(fmt.Errorf("%s has a key of its own; the truth is known for the key of the spec: leave it out", m.ColumnPrefix()))
+			c.Add(at, "%s has a key of its own; the truth is known for the key of the spec: leave it out", m.ColumnPrefix())
 		case hasFiles(o):
-			return session.Wrong(fmt.Errorf("%s reads or saves a model; each sample has a model of its own: leave that out", m.ColumnPrefix()))
+			c.Add(at, "%s reads or saves a model; each sample has a model of its own: leave that out", m.ColumnPrefix())
 		default:
-			judged++
+			judged = true
 		}
 	}
-	if judged == 0 {
-		return session.Wrong(fmt.Errorf("there is nothing to judge: add one of %s", judgedNames()))
+	if !judged {
+		c.Add("operators", "there is nothing to judge: add one of %s", strings.Join(JudgedNames(), ", "))
 	}
-	return nil
+	return judged
+}
+
+// check finds what is wrong before the population is read, and puts the defaults in.
+func (s *Spec) check(read []session.Reading) error {
+	if err := schemas.CheckDocument(s); err != nil {
+		return err
+	}
+	schemas.Complete(s.Fields())
+	return s.checkOut(read)
 }
 
 // checkOut finds a folder that cannot be written to.
@@ -124,7 +166,7 @@ func (s *Spec) checkOut(read []session.Reading) error {
 		return err
 	}
 	writes := []string{filepath.Join(s.Out, evaluationFile), filepath.Join(s.Out, plotsFile)}
-	for _, kind := range s.pictureKinds() { // what they are called comes of what they show
+	for _, kind := range s.Pictures { // what they are called comes of what they show
 		there, err := filepath.Glob(filepath.Join(session.Globbed(s.Out), "*."+kind))
 		if err != nil {
 			return err
@@ -140,21 +182,6 @@ const (
 	plotsFile      = "plots.parquet"
 )
 
-// pictureKinds are the kinds of pictures that are drawn.
-func (s *Spec) pictureKinds() []string {
-	if s.Pictures == nil {
-		return []string{"svg", "png"}
-	}
-	return s.Pictures
-}
-
-func (s *Spec) repetitions() int {
-	if s.Repetitions == 0 {
-		return DefaultRepetitions
-	}
-	return s.Repetitions
-}
-
 func (s *Spec) design(fraction float64) evaluate.Design {
 	return evaluate.Design{Fraction: fraction, Bernoulli: s.Bernoulli}
 }
@@ -166,8 +193,8 @@ type scoreColumn struct {
 	alone bool // it estimates whether F is 1
 }
 
-// scores are the columns that are judged, with what they estimate.
-func (s *Spec) scores() ([]scoreColumn, error) {
+// scores are the columns that are judged, with what they estimate; what is wrong with them is told to c.
+func (s *Spec) scores(c *schemas.Checker) []scoreColumn {
 	var known []scoreColumn
 	var all []string
 	for _, o := range s.Spec.Operators {
@@ -176,48 +203,46 @@ func (s *Spec) scores() ([]scoreColumn, error) {
 			continue
 		}
 		if x, ok := o.Config.(schemas.Scoring); ok {
-			for _, c := range x.Scores() {
-				known = append(known, scoreColumn{c.Column, c.Match, c.Alone})
+			for _, score := range x.Scores() {
+				known = append(known, scoreColumn{score.Column, score.Match, score.Alone})
 			}
 		}
-		for _, c := range m.Columns(false, nil) {
-			if c.Type != schemas.StringSets {
-				all = append(all, c.Name)
+		for _, column := range m.Columns(false, nil) {
+			if column.Type != schemas.StringSets {
+				all = append(all, column.Name)
 			}
 		}
 	}
 	if s.Scores == nil {
 		if len(known) == 0 {
-			return nil, session.Wrong(errors.New("the operators have no score to judge: kanonymity needs combinations"))
+			c.Add("operators", "the operators have no score to judge: kanonymity needs combinations")
 		}
-		return known, nil
+		return known
 	}
 	var chosen []scoreColumn
 	for i, name := range s.Scores {
 		at := slices.IndexFunc(known, func(c scoreColumn) bool { return c.name == name })
 		switch {
-		case slices.Contains(s.Scores[:i], name):
-			return nil, session.Wrong(fmt.Errorf("the score %s is named twice", name))
 		case at >= 0:
 			chosen = append(chosen, known[at])
 		case slices.Contains(all, name):
 			chosen = append(chosen, scoreColumn{name: name})
 		default:
-			return nil, session.Wrong(fmt.Errorf("no operator writes a score %q; there are %s", name, strings.Join(all, ", ")))
+			c.Add(fmt.Sprintf("scores[%d]", i), "no operator writes a score %q; there are %s", name, strings.Join(all, ", "))
 		}
 	}
-	return chosen, nil
+	return chosen
 }
 
-// judgedNames are the operators that an evaluation judges.
-func judgedNames() string {
+// JudgedNames are the operators that an evaluation judges.
+func JudgedNames() []string {
 	var names []string
 	for _, k := range schemas.Kinds() {
 		if _, scoring := k.New().(schemas.Scoring); scoring {
 			names = append(names, k.Name)
 		}
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return names
 }
 
 // hasFiles tells whether an operator reads or makes files of its own.

@@ -59,7 +59,7 @@ func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for _, kind := range s.pictureKinds() {
+		for _, kind := range s.Pictures {
 			draw := p.figure.SVG
 			if kind == "png" {
 				draw = p.figure.PNG
