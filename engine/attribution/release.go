@@ -27,11 +27,12 @@ const (
 
 // ReleaseOptions limit the work.
 type ReleaseOptions struct {
-	Most       int64   // vectors of known people that may be looked at for exact figures; 0 for DefaultMost, negative to estimate
-	Steps      int64   // work for each question whether a cell can hold more; 0 for the default of package bounds
-	Samples    int     // random orders of the people for estimates; 0 for DefaultSamples
+	Most       int64   // vectors of known people that may be looked at for exact figures, at least 1; 0 for DefaultMost
+	Estimate   bool    // whatever the vectors: none is looked at
+	Steps      int64   // work for each question whether a cell can hold more, at least 1; 0 for the default of package bounds
+	Samples    int     // random orders of the people for estimates, at least 1; 0 for DefaultSamples
 	Confidence float64 // of intervals, between 0 and 1; 0 for DefaultConfidence
-	Seed       uint64  // of estimates; 0 for 1
+	Seed       uint64  // of estimates
 	Workers    int     // goroutines; 0 for one per processor; results do not depend on it
 	Threshold  float64 // the smallest n whose SAP comes to it is found too; 0 for none
 }
@@ -61,7 +62,12 @@ type ReleaseResult struct {
 }
 
 func (o ReleaseOptions) withDefaults() (ReleaseOptions, error) {
-	if o.Most == 0 {
+	switch {
+	case o.Most < 0 || o.Steps < 0:
+		return o, fmt.Errorf("%d vectors in %d steps: both must be at least 1", o.Most, o.Steps)
+	case o.Estimate:
+		o.Most = 0
+	case o.Most == 0:
 		o.Most = DefaultMost
 	}
 	if o.Samples == 0 {
@@ -69,9 +75,6 @@ func (o ReleaseOptions) withDefaults() (ReleaseOptions, error) {
 	}
 	if o.Confidence == 0 {
 		o.Confidence = DefaultConfidence
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -82,7 +85,7 @@ func (o ReleaseOptions) withDefaults() (ReleaseOptions, error) {
 	case !(o.Confidence > 0 && o.Confidence < 1):
 		return o, fmt.Errorf("the confidence is %v: it must be between 0 and 1", o.Confidence)
 	case !(o.Threshold >= 0 && o.Threshold <= 1):
-		return o, fmt.Errorf("the threshold is %v: it must be above 0 and at most 1", o.Threshold)
+		return o, fmt.Errorf("the threshold is %v: it must be from 0, for none, to 1", o.Threshold)
 	}
 	return o, nil
 }

@@ -29,7 +29,7 @@ func TestSmallestOfReleases(t *testing.T) {
 		require.True(t, got.Exact)
 		require.Equal(t, want, got.Smallest, "threshold %v of %+v", threshold, table)
 
-		got, err = ofTable(table).SAP(t.Context(), all, ReleaseOptions{Threshold: threshold, Most: -1, Samples: 50})
+		got, err = ofTable(table).SAP(t.Context(), all, ReleaseOptions{Threshold: threshold, Estimate: true, Samples: 50})
 		require.NoError(t, err)
 		if first := slices.IndexFunc(got.SAP, func(x float64) bool { return x >= threshold }); first < 0 {
 			require.EqualValues(t, Never, got.Smallest)
@@ -37,7 +37,7 @@ func TestSmallestOfReleases(t *testing.T) {
 			require.GreaterOrEqual(t, got.SAP[got.Smallest], threshold)
 			require.True(t, got.Smallest == 0 || got.SAP[got.Smallest-1] < threshold)
 		}
-		got, err = ofTable(table).SAP(t.Context(), all[:1], ReleaseOptions{Threshold: threshold, Most: -1, Samples: 50})
+		got, err = ofTable(table).SAP(t.Context(), all[:1], ReleaseOptions{Threshold: threshold, Estimate: true, Samples: 50})
 		require.NoError(t, err, "a law of few n is continued")
 		require.GreaterOrEqual(t, got.Smallest, int64(Never))
 		got, err = ofTable(table).SAP(t.Context(), all, ReleaseOptions{})

@@ -145,7 +145,7 @@ func TestReleasesAgreeWithTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := drawTable(t)
 		compare(t, table, ReleaseOptions{})
-		compare(t, table, ReleaseOptions{Most: -1, Samples: 200})
+		compare(t, table, ReleaseOptions{Estimate: true, Samples: 200})
 	})
 }
 
@@ -269,7 +269,7 @@ func TestReleasesAgainstEnumeration(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, got.Exact)
 		require.True(t, got.Sharp)
-		estimated, err := r.SAP(ctx, n, ReleaseOptions{Most: -1, Samples: 400, Confidence: 1 - 1e-6, Workers: 2})
+		estimated, err := r.SAP(ctx, n, ReleaseOptions{Estimate: true, Samples: 400, Confidence: 1 - 1e-6, Workers: 2})
 		require.NoError(t, err)
 		require.True(t, estimated.Sharp)
 		for k := range n {
@@ -290,7 +290,7 @@ func TestReleasesAgainstEnumeration(t *testing.T) {
 func TestEstimatesAreReproducible(t *testing.T) {
 	ctx := context.Background()
 	r := ofTable(&Table{Counts: []int64{3, 1, 4, 2}, Lower: []int64{1, 1, 2, 0}, Upper: []int64{9, 9, 10, 8}, TotalUpper: 10})
-	o := ReleaseOptions{Most: -1, Samples: 1000, Workers: 1}
+	o := ReleaseOptions{Estimate: true, Samples: 1000, Workers: 1}
 	one, err := r.SAP(ctx, upTo(10), o)
 	require.NoError(t, err)
 	require.False(t, one.Exact)
@@ -380,7 +380,7 @@ func BenchmarkReleaseExact(b *testing.B) {
 func BenchmarkReleaseEstimate(b *testing.B) {
 	r := ofTable(&Table{Counts: []int64{3, 1, 4, 2, 0, 1}, Lower: []int64{1, 1, 2, 0, 0, 0}, Upper: []int64{9, 9, 10, 8, 4, 4}, TotalUpper: 11})
 	for b.Loop() {
-		if _, err := r.SAP(context.Background(), upTo(11), ReleaseOptions{Most: -1, Samples: 1000}); err != nil {
+		if _, err := r.SAP(context.Background(), upTo(11), ReleaseOptions{Estimate: true, Samples: 1000}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -49,7 +49,7 @@ const (
 type Options struct {
 	Policies      []Policy // one a variable; nil means Category
 	MaxSize       int      // largest minimal sample unique looked for; 0 means all
-	Threshold     int64    // k: keys shared by at most k records are unsafe; 0 means 1
+	Threshold     int64    // k: keys shared by at most k records are unsafe, from 1; 0 means 1
 	Score         Score
 	Contributions bool  // fill Result.Share
 	MSUs          bool  // keep the sets themselves for Result.MSUs

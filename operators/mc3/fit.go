@@ -21,18 +21,15 @@ const choiceMemory = 4 << 30
 func (b *bound) searchOptions(env operators.Env) (search.Options, error) {
 	c := &b.Config
 	o := search.Options{Method: search.Method(c.Search), Penalty: c.EdgePenalty, Weights: c.Weights, Moves: c.Moves, Schedule: c.Schedule,
-		Directions: c.Directions, Razor: c.Razor, Seed: env.Seed, Workers: env.Workers, Memory: env.Budget.Bytes}
+		Directions: c.Directions, Razor: c.Razor, Seed: env.Seed, Workers: env.Workers, Memory: env.Budget.Bytes, Burn: c.BurnIn}
 	if !env.MemoryGiven && env.Budget.Bytes > 0 {
 		o.Choice = choiceMemory
 	}
-	for _, n := range []struct{ from, to *int }{{c.BurnIn, &o.Burn}, {c.Iterations, &o.Iterations}, {c.Thinning, &o.Thin}, {c.Chains, &o.Chains},
+	for _, n := range []struct{ from, to *int }{{c.Iterations, &o.Iterations}, {c.Thinning, &o.Thin}, {c.Chains, &o.Chains},
 		{c.Temperatures, &o.Rungs}, {c.Restarts, &o.Restarts}, {c.Draws, &o.Draws}} {
 		if n.from != nil {
 			*n.to = *n.from
 		}
-	}
-	if c.BurnIn != nil && *c.BurnIn == 0 {
-		o.Burn = search.NoBurnIn
 	}
 	if c.Window != nil {
 		o.Window = *c.Window

@@ -45,8 +45,8 @@ type Options struct {
 	Estimator Estimator // "" means Gamma
 	Unsampled float64   // u = N - n, at least 0, of the sample that is measured
 	SetMatch  bool      // also Cells.SetMatch
-	Draws     int       // of MonteCarlo: 1,000
-	PUDraws   int       // cells drawn for PU when the table is large: 20,000
+	Draws     int       // of MonteCarlo, at least 1; 0 means 1,000
+	PUDraws   int       // cells drawn for PU when the table is large, at least 1; 0 means 20,000
 	Seed      uint64
 	Workers   int // the result does not depend on it
 	Progress  func(done, total int64)

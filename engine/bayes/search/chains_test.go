@@ -218,12 +218,12 @@ func BenchmarkProposals(b *testing.B) {
 	s := scoresOf(b, dependent(12, 3000, 12, 0.5, 8), 1)
 	for _, moves := range []string{EdgeMoves, EdgesMoves, CliqueMoves} {
 		b.Run(moves, func(b *testing.B) {
-			o := Options{Method: MC3, Chains: 1, Burn: 1000, Iterations: 200_000, Moves: moves, Workers: 1}
+			o := Options{Method: MC3, Chains: 1, Burn: new(1000), Iterations: 200_000, Moves: moves, Workers: 1}
 			find(b, s, o)
 			for b.Loop() {
 				find(b, s, o)
 			}
-			b.ReportMetric(float64(b.N)*float64(o.Burn+o.Iterations)/b.Elapsed().Seconds(), "proposals/s")
+			b.ReportMetric(float64(b.N)*float64(*o.Burn+o.Iterations)/b.Elapsed().Seconds(), "proposals/s")
 		})
 	}
 }

@@ -44,19 +44,19 @@ func runMC3(ctx context.Context, p *space, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := newProgress(o.Progress, int64(o.Chains)*int64(o.Burn+o.Iterations))
-	half, most := o.Burn/2, o.Burn*3/4
-	for _, phase := range []struct{ from, to int }{{0, half}, {half, most}, {most, o.Burn}, {o.Burn, o.Burn + o.Iterations}} {
+	report := newProgress(o.Progress, int64(o.Chains)*int64(*o.Burn+o.Iterations))
+	half, most := *o.Burn/2, *o.Burn*3/4
+	for _, phase := range []struct{ from, to int }{{0, half}, {half, most}, {most, *o.Burn}, {*o.Burn, *o.Burn + o.Iterations}} {
 		err := each(ctx, o.Workers, len(chains), func(i int) error {
 			return chains[i].run(ctx, ladder, phase.from, phase.to, o, report)
 		})
 		if err != nil {
 			return nil, err
 		}
-		if phase.from >= half && phase.to <= o.Burn { // the ladder is frozen when the burn-in ends
+		if phase.from >= half && phase.to <= *o.Burn { // the ladder is frozen when the burn-in ends
 			ladder = tune(ladder, chains)
 		}
-		if phase.to <= o.Burn {
+		if phase.to <= *o.Burn {
 			for _, c := range chains {
 				clear(c.tried)
 				clear(c.swapped)
@@ -142,7 +142,7 @@ func (s *state) largest(l *lookup) float64 {
 // run makes the iterations from one to another: one proposal at each temperature, and swaps now and then.
 func (c *chain) run(ctx context.Context, ladder []float64, from, to int, o Options, report *progress) error {
 	stop := stopper(ctx)
-	ramp := newRamp(ladder, c.heated, o.Burn)
+	ramp := newRamp(ladder, c.heated, *o.Burn)
 	betas := ladder
 	for it := from; it < to; it++ {
 		if it&31 == 0 {
@@ -155,18 +155,18 @@ func (c *chain) run(ctx context.Context, ladder []float64, from, to int, o Optio
 			}
 		}
 		for r := range c.rungs {
-			if c.step(r, betas[r]) && r == 0 && it >= o.Burn {
+			if c.step(r, betas[r]) && r == 0 && it >= *o.Burn {
 				c.took++
 			}
 		}
 		if len(c.rungs) > 1 && it%c.swapEvery == 0 {
 			c.swap(betas)
 		}
-		if past := it - o.Burn + 1; past > 0 && past%o.Thin == 0 {
+		if past := it - *o.Burn + 1; past > 0 && past%o.Thin == 0 {
 			c.sample(o.Iterations / o.Thin)
 		}
 	}
-	if from >= o.Burn {
+	if from >= *o.Burn {
 		c.proposals += int64(to - from)
 	}
 	return nil

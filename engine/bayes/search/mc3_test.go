@@ -40,10 +40,10 @@ func TestCzechByLikelihood(t *testing.T) {
 	for alpha, precision := range map[string]float64{"1": 1, "64": 64} {
 		want, best := czechEdges(t, alpha), czechModels(t, alpha)
 		for _, o := range []Options{
-			{Method: MC3, Burn: 2000, Iterations: 400_000, Rungs: 1},
-			{Method: MC3, Burn: 2000, Iterations: 50_000, Rungs: 4},
-			{Method: MC3, Burn: 2000, Iterations: 50_000, Moves: EdgesMoves},
-			{Method: MC3, Burn: 2000, Iterations: 100_000, Rungs: 1, Moves: CliqueMoves},
+			{Method: MC3, Burn: new(2000), Iterations: 400_000, Rungs: 1},
+			{Method: MC3, Burn: new(2000), Iterations: 50_000, Rungs: 4},
+			{Method: MC3, Burn: new(2000), Iterations: 50_000, Moves: EdgesMoves},
+			{Method: MC3, Burn: new(2000), Iterations: 100_000, Rungs: 1, Moves: CliqueMoves},
 		} {
 			r := find(t, scoresOf(t, czech(t), precision), o)
 			for v := range 6 {
@@ -75,7 +75,7 @@ func TestCzechByVisits(t *testing.T) {
 	want := czechEdges(t, "1")
 	for _, moves := range []string{EdgeMoves, EdgesMoves, CliqueMoves} {
 		for _, rungs := range map[string][]int{EdgeMoves: {1, 3}, EdgesMoves: {1}, CliqueMoves: {1}}[moves] {
-			o := Options{Method: MC3, Burn: 2000, Iterations: 120_000, Thin: 20, Chains: 8, Weights: ByVisits, Moves: moves, Rungs: rungs, Seed: 4}
+			o := Options{Method: MC3, Burn: new(2000), Iterations: 120_000, Thin: 20, Chains: 8, Weights: ByVisits, Moves: moves, Rungs: rungs, Seed: 4}
 			r := find(t, scoresOf(t, czech(t), 1), o)
 			pair := 0
 			for v := range 6 {
@@ -188,8 +188,8 @@ func TestCases(t *testing.T) {
 func TestWorkersDoNotMatter(t *testing.T) {
 	d := dependent(9, 800, 5, 0.6, 3)
 	for _, o := range []Options{
-		{Method: MC3, Burn: 1000, Iterations: 20_000, Rungs: 3, Moves: CliqueMoves},
-		{Method: MC3, Burn: 1000, Iterations: 20_000, Weights: ByVisits, Moves: EdgesMoves, Memory: 200_000},
+		{Method: MC3, Burn: new(1000), Iterations: 20_000, Rungs: 3, Moves: CliqueMoves},
+		{Method: MC3, Burn: new(1000), Iterations: 20_000, Weights: ByVisits, Moves: EdgesMoves, Memory: 200_000},
 		{Method: Anneal, Restarts: 3, Schedule: ThesisSchedule},
 		{Method: Occam, Directions: Both},
 	} {

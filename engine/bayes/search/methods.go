@@ -62,15 +62,15 @@ func choose(scores *bayes.Scores, o Options) (Options, string) {
 	}
 	k, cells := scores.Data().Variables(), scores.Data().Cells()
 	proposals := mostWork / max(1, cells)
-	if k <= directVariables || proposals >= (o.Burn+o.Iterations)*o.Chains*o.Rungs {
+	if k <= directVariables || proposals >= (*o.Burn+o.Iterations)*o.Chains*o.Rungs {
 		return o, reason
 	}
 	o.Rungs = min(o.Rungs, 4)
 	each := max(2500, proposals/(o.Chains*o.Rungs))
-	if each >= o.Burn+o.Iterations {
+	if each >= *o.Burn+o.Iterations {
 		return o, reason
 	}
-	o.Burn, o.Iterations = each/5, each-each/5
+	o.Burn, o.Iterations = new(each/5), each-each/5
 	o.Thin = min(o.Thin, max(1, o.Iterations/1000))
 	return o, fmt.Sprintf("%s; %d iterations, since each takes long", reason, o.Iterations)
 }

@@ -56,7 +56,6 @@ func (o Options) checkNumbers() error {
 		value int
 		most  int
 	}{
-		{"burn-in", o.Burn, math.MaxInt32},
 		{"number of iterations", o.Iterations, math.MaxInt32},
 		{"thinning", o.Thin, math.MaxInt32},
 		{"number of chains", o.Chains, 1024},
@@ -64,9 +63,12 @@ func (o Options) checkNumbers() error {
 		{"number of restarts", o.Restarts, 1_000_000},
 		{"number of draws", o.Draws, math.MaxInt32},
 	} {
-		if c.value < 0 && !(c.what == "burn-in" && c.value == NoBurnIn) || c.value > c.most {
+		if c.value < 0 || c.value > c.most {
 			return fmt.Errorf("the %s is %d: it must be between 1 and %d, or 0 for the default", c.what, c.value, c.most)
 		}
+	}
+	if b := o.Burn; b != nil && (*b < 0 || *b > math.MaxInt32) {
+		return fmt.Errorf("the burn-in is %d: it must be between 0 and %d", *b, math.MaxInt32)
 	}
 	if d := o.defaults(); d.Thin > d.Iterations {
 		return fmt.Errorf("the thinning is %d of %d iterations: it must be no more than these", d.Thin, d.Iterations)
@@ -106,8 +108,9 @@ func (o Options) defaults() Options {
 			*value = to
 		}
 	}
-	set(&o.Burn, 10_000)
-	o.Burn = max(o.Burn, 0)
+	if o.Burn == nil {
+		o.Burn = new(10_000)
+	}
 	set(&o.Iterations, 1_000_000)
 	set(&o.Thin, min(100, o.Iterations))
 	set(&o.Chains, 4)

@@ -30,7 +30,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		`the window is NaN`:                           {Method: Occam, Window: math.NaN()},
 		`the window is -0.1`:                          {Method: Occam, Window: -0.1},
 		`the memory is -1 bytes`:                      {Method: MC3, Memory: -1},
-		`the burn-in is -2: it must be between 1 and`: {Method: MC3, Burn: -2},
+		`the burn-in is -2: it must be between 0 and`: {Method: MC3, Burn: new(-2)},
 		`the number of iterations is -5`:              {Method: MC3, Iterations: -5},
 		`the thinning is -2`:                          {Method: MC3, Thin: -2},
 		`the thinning is 200 of 100 iterations`:       {Method: MC3, Iterations: 100, Thin: 200},
@@ -75,7 +75,7 @@ func TestSmallTables(t *testing.T) {
 			k := d.Variables()
 			for _, m := range []Method{MC3, Anneal, Occam, Fixed} {
 				s := scoresOf(t, d, 1)
-				o := Options{Method: m, Iterations: 20_000, Burn: 100}
+				o := Options{Method: m, Iterations: 20_000, Burn: new(100)}
 				if m == Fixed {
 					o.Graph = graph.Complete(k)
 				}
@@ -136,7 +136,7 @@ func TestProgress(t *testing.T) {
 
 func TestAutoBeyondExact(t *testing.T) {
 	s := scoresOf(t, dependent(40, 300, 4, 0.7, 5), 1)
-	r := find(t, s, Options{Burn: 500, Iterations: 5000, Chains: 2})
+	r := find(t, s, Options{Burn: new(500), Iterations: 5000, Chains: 2})
 	require.Equal(t, MC3, r.Method)
 	require.NotEmpty(t, r.Reason)
 	require.Len(t, r.Diagnostics.Temperatures, 12)
@@ -158,10 +158,10 @@ func TestAutoIsExactWhereItCan(t *testing.T) {
 
 func TestNoBurnIn(t *testing.T) {
 	s := scoresOf(t, czech(t), 1)
-	r := find(t, s, Options{Method: MC3, Burn: NoBurnIn, Iterations: 1000, Thin: 1, Rungs: 3, Chains: 1})
+	r := find(t, s, Options{Method: MC3, Burn: new(0), Iterations: 1000, Thin: 1, Rungs: 3, Chains: 1})
 	require.InDelta(t, s.Graph(graph.New(6)), r.Diagnostics.Trace[0][0], 500)
 	require.EqualValues(t, 1000, r.Diagnostics.Proposals)
-	plain := find(t, s, Options{Method: MC3, Burn: NoBurnIn, Iterations: 1000, Thin: 1, Chains: 1})
+	plain := find(t, s, Options{Method: MC3, Burn: new(0), Iterations: 1000, Thin: 1, Chains: 1})
 	require.Less(t, plain.Diagnostics.Trace[0][0], plain.Diagnostics.Trace[0][499])
 }
 

@@ -54,9 +54,6 @@ const (
 	Both = "both" // smaller ones too
 )
 
-// NoBurnIn is the burn-in of a chain that counts from its start, since 0 means the default.
-const NoBurnIn = -1
-
 // Options of a search. Zero values mean the defaults that are said; Run refuses values out of range with an error that says
 // what would be right.
 type Options struct {
@@ -64,19 +61,21 @@ type Options struct {
 	Penalty float64 // log prior odds against each edge, at least 0
 	Weights string  // "" means ByLikelihood (MC3); the other methods weigh by likelihood only
 
-	Burn, Iterations, Thin int    // of MC3: 10,000 (NoBurnIn: none), 1,000,000, 100 (or Iterations if less). One iteration is one proposal at each temperature
-	Chains                 int    // of MC3: 4, at most 1,024. The first starts without edges, the second from the greedy graph, the others at random
-	Rungs                  int    // of MC3: temperatures of each chain, at most 64; 1 means no tempering; 0 means 12
-	Moves                  string // of MC3: "" means EdgeMoves
+	Burn       *int   // of MC3: iterations of a chain before it counts, at least 0; nil means 10,000
+	Iterations int    // of MC3: those after them, at least 1: one proposal at each temperature; 0 means 1,000,000
+	Thin       int    // of MC3: a state is kept every so many iterations, at least 1; 0 means 100, or Iterations if less
+	Chains     int    // of MC3: from 1 to 1,024; 0 means 4. The first starts without edges, the second from the greedy graph, the others at random
+	Rungs      int    // of MC3: temperatures of each chain, from 1 (no tempering) to 64; 0 means 12
+	Moves      string // of MC3: "" means EdgeMoves
 
 	Schedule string // of Anneal: "" means SweepSchedule
-	Restarts int    // of Anneal: 10
+	Restarts int    // of Anneal: from 1 to 1,000,000; 0 means 10
 
-	Window     float64 // of Occam: models less probable than this part of the best are dropped; 0.01
+	Window     float64 // of Occam: models less probable than this part of the best are dropped; between 0 and 1, 0 means 0.01
 	Directions string  // of Occam: "" means Up
 	Razor      bool    // of Occam: drop models with a more probable submodel in the window
 
-	Draws int // of Exact beyond enumeration: independent junction trees; 10,000
+	Draws int // of Exact beyond enumeration: independent junction trees, at least 1; 0 means 10,000
 
 	Graph *graph.Graph // of Fixed, decomposable
 
