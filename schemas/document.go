@@ -12,6 +12,15 @@ type Document interface {
 	Check(c *Checker) // tells what the table cannot
 }
 
+// A Verb of the command line has a spec of its own.
+type Verb struct {
+	Name string
+	New  func() Document // with nothing said
+}
+
+// File is the name of the published JSON Schema.
+func (v Verb) File() string { return v.Name + ".schema.json" }
+
 // DecodeDocument reads a document from the root of its text into doc and judges it. amend, if it is not nil, changes what was read before it
 // is judged. name is the file's, for messages. The error is that of amend, or a *SpecError with all that is wrong, each with its place.
 func DecodeDocument(name string, root *Node, doc Document, amend func() error) (*Places, error) {
@@ -50,10 +59,12 @@ func DocumentYAML(doc Document) []byte {
 	return []byte(b.String())
 }
 
-// DocumentSchema is the JSON Schema (draft 2020-12) of a document, made from its field table; title is of a few words.
-func DocumentSchema(title string, doc Document) []byte {
+// Schema is the JSON Schema (draft 2020-12) of the spec, made from its field table.
+func (v Verb) Schema() []byte {
 	version := int64(0)
-	root := append(Ordered{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}}, withVersion(doc.Fields(), &version).Schema()...)
+	root := append(
+		Ordered{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "microrisk " + v.Name}},
+		withVersion(v.New().Fields(), &version).Schema()...)
 	if used := usedDefinitions(root); len(used) > 0 {
 		root = append(root, Member{"$defs", used})
 	}

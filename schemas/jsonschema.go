@@ -64,6 +64,8 @@ func published(root Ordered) []byte {
 	return b.Bytes()
 }
 
+const runDoc = "Describes a run of microrisk: where the microdata comes from, what is done to it, where it goes."
+
 // SpecSchema is the JSON Schema (draft 2020-12) of the spec, made from the field tables, for editors and for programs that write specs. It
 // finds less than [Decode] does: nothing that compares two values, such as the order of cut points.
 func SpecSchema() []byte {
@@ -71,7 +73,7 @@ func SpecSchema() []byte {
 	root := append(Ordered{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"title", "microrisk spec"},
-		{"description", "Describes a run of microrisk: where the microdata comes from, what is done to it, where it goes."},
+		{"description", runDoc},
 	}, new(Spec).fields(&version).Schema()...)
 	root = append(root, Member{"$defs", definitions()})
 	return published(root)

@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,37 +13,53 @@ const (
 	referenceEnds   = "<!-- end -->\n"
 )
 
-// WithReference is a Markdown document with the reference of the operators' options between its marks, or at its end.
-func WithReference(document []byte) []byte {
+// WithReference is a Markdown document with the reference of the options of operators, of the spec of a run and of verbs between its
+// marks, or at its end.
+func WithReference(document []byte, verbs []Verb) []byte {
 	before, rest, found := bytes.Cut(document, []byte(referenceBegins))
 	_, after, ended := bytes.Cut(rest, []byte(referenceEnds))
 	if !found || !ended {
-		before, after = append(bytes.TrimRight(document, "\n"), "\n\n## The options of the operators\n\n"...), nil
+		before, after = append(bytes.TrimRight(document, "\n"), "\n\n"...), nil
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	b.Write(before)
-	b.WriteString(referenceBegins)
+	b.WriteString(referenceBegins + "## The options of the operators\n\n")
 	for _, k := range kinds {
 		b.WriteString(k.Reference())
 	}
+	b.WriteString("## The options of the verbs\n\nThose of the spec of a run, and of the verbs that have a spec of their own (`--spec`).\n\n")
+	section(&b, "run", runDoc, new(Spec).fields(new(int64)))
+	section(&b, "key", new(Key).Fields().Doc, new(Key).Fields())
+	section(&b, "variable", "A variable of a key or of tables, where more is said of it than its name.", new(KeyVariable).Fields())
+	for _, v := range verbs {
+		t := withVersion(v.New().Fields(), new(int64))
+		section(&b, v.Name, t.Doc, t)
+	}
 	b.WriteString(referenceEnds)
 	b.Write(after)
-	return b.Bytes()
+	return []byte(b.String())
+}
+
+// section tells the options of a field table.
+func section(b *strings.Builder, name, doc string, t Table) {
+	fmt.Fprintf(b, "### %s\n\n%s\n\n| option | value | meaning |\n|---|---|---|\n", name, doc)
+	t.reference(b, "")
+	b.WriteByte('\n')
 }
 
 // Reference is a section of Markdown on an operator: what it does, its options, its limits.
 func (k *Kind) Reference() string {
 	var b strings.Builder
-	t := k.New().Fields()
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| option | value | meaning |\n|---|---|---|\n", k.Name, k.Doc)
-	t.reference(&b, "")
+	section(&b, k.Name, k.Doc, k.New().Fields())
 	for i, f := range k.Limits {
 		if i == 0 {
-			b.WriteString("\n| limit | of |\n|---|---|\n")
+			b.WriteString("| limit | of |\n|---|---|\n")
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Name, cell(f.Doc))
 	}
-	b.WriteByte('\n')
+	if k.Limits != nil {
+		b.WriteByte('\n')
+	}
 	return b.String()
 }
 
@@ -50,58 +67,113 @@ func (k *Kind) Reference() string {
 func (t Table) reference(b *strings.Builder, path string) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
+		inner, nested := f.form().(interface{ shape() Table })
 		doc := f.Doc
+		_, key := f.To.(**Key)
+		switch {
+		case f.part:
+			doc, nested = "As in the spec of a [run](#run).", false
+		case key:
+			doc = new(Key).Fields().Doc + " See [key](#key)."
+		case doc == "" && nested:
+			doc = inner.shape().Doc
+		}
 		if f.Flag != nil {
 			doc = strings.TrimSpace(doc + " By flags: `--" + f.Flag.Name + "`.")
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", path+f.Name, cell(f.value()), cell(doc))
-		if n, ok := f.form().(interface{ shape() Table }); ok {
-			n.shape().reference(b, path+f.Name+".")
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", path+f.Name, cell(f.value(slices.Contains(t.Required, f.Name))), cell(doc))
+		if nested {
+			inner.shape().reference(b, path+f.Name+".")
 		}
 	}
 }
 
 // value says what a field may be.
-func (f *Field) value() string {
+func (f *Field) value(required bool) string {
 	var parts []string
-	switch f.To.(type) {
-	case *string, **string, prefixForm:
-		if f.Words == nil {
-			parts = append(parts, "text")
-		}
-	case *bool, **bool:
-		parts = append(parts, "true or false")
-	case *int, *int64, **int:
-		parts = append(parts, "whole number")
-	case *float64, **float64:
-		parts = append(parts, "number")
-	case *[]string, *[]KeyVariable:
-		parts = append(parts, "list of names")
-	case *[]int64, *[]float64:
-		parts = append(parts, "number or list of numbers")
-	case **Key:
-		parts = append(parts, "key")
+	if required {
+		parts = append(parts, "required")
+	}
+	if kind := f.kind(); kind != "" {
+		parts = append(parts, kind)
 	}
 	if f.Words != nil {
 		parts = append(parts, oneOfWords(f.Words))
 	}
-	if f.Range != nil {
-		if r := f.Range; r.Most < 1e300 {
-			parts = append(parts, fmt.Sprintf("%s to %s", plainly(r.Least), plainly(r.Most)))
-		} else if r.Above {
-			parts = append(parts, "above "+plainly(r.Least))
-		} else {
-			parts = append(parts, "at least "+plainly(r.Least))
+	if r := f.Range; r != nil {
+		least, most := "at least ", "at most "
+		if r.Above {
+			least = "above "
+		}
+		if r.Below {
+			most = "below "
+		}
+		switch {
+		case r.Most >= 1e300:
+			parts = append(parts, least+plainly(r.Least))
+		case r.Above || r.Below:
+			parts = append(parts, least+plainly(r.Least)+" and "+most+plainly(r.Most))
+		default:
+			parts = append(parts, plainly(r.Least)+" to "+plainly(r.Most))
 		}
 	}
 	if f.Default != nil {
-		value := f.Default
-		if list, ok := value.([]float64); ok && len(list) == 1 {
-			value = list[0]
-		}
-		parts = append(parts, fmt.Sprintf("default %v", value))
+		parts = append(parts, "default "+strings.Join(strings.Fields(strings.Trim(fmt.Sprint(f.Default), "[]")), ", "))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// kind is what sort of value a field has, "" where its words or its meaning tell.
+func (f *Field) kind() string {
+	text := "text"
+	if f.File {
+		text = "path"
+	}
+	switch f.To.(type) {
+	case *string, **string, prefixForm:
+		if f.Words != nil {
+			return ""
+		}
+		return text
+	case *bool, **bool:
+		return "true or false"
+	case *int, *int64, **int:
+		return "whole number"
+	case *float64, **float64:
+		return "number"
+	case *[]string:
+		if f.Words != nil {
+			return ""
+		}
+		return f.several(text)
+	case *[]KeyVariable:
+		return f.several("name")
+	case *[]int64, *[]float64:
+		return f.several("number")
+	case **Key:
+		return "key"
+	case operatorsForm:
+		return "list of operators"
+	case limitsForm:
+		return "mapping of figures to limits"
+	}
+	switch f.form().Schema(f).at("type") {
+	case "object":
+		return "mapping"
+	case "array":
+		return "list"
+	case "string":
+		return "text"
+	}
+	return ""
+}
+
+// several values of a list, or also one alone.
+func (f *Field) several(noun string) string {
+	if f.Single {
+		return noun + " or list of " + noun + "s"
+	}
+	return "list of " + noun + "s"
 }
 
 // cell is text in a cell of a table.

@@ -15,7 +15,7 @@ func (s *Spec) fields(version *int64) Table {
 		{Name: "operators", To: operatorsForm{&s.Operators}, Doc: "What is done, in this order. An operator sees the columns that the ones before it made."},
 		{Name: "sink", To: Nested(s.Sink.Fields())},
 		{Name: "summary", To: &s.Summary, Doc: "Path of the summary document (JSON); - for standard output.", File: true},
-		{Name: "limits", To: limitsForm{&s.Limits}},
+		{Name: "limits", To: limitsForm{&s.Limits}, Doc: "The largest values allowed, by the names of figures; a breach is exit status 3."},
 		{Name: "id", To: &s.ID, Doc: "Column that names the riskiest records in the table that people see; its values are in no summary and no metadata."},
 		{Name: "allow_empty", To: &s.AllowEmpty, Doc: "Lets select, map and levels name values that no row has, and a selection choose no row."},
 	}}
@@ -23,7 +23,11 @@ func (s *Spec) fields(version *int64) Table {
 
 // Part are the fields of the spec that have these names, in the order of the spec: for verbs that read and recode as a run does.
 func (s *Spec) Part(names ...string) []Field {
-	return slices.DeleteFunc(s.fields(new(int64)).Fields, func(f Field) bool { return !slices.Contains(names, f.Name) })
+	list := slices.DeleteFunc(s.fields(new(int64)).Fields, func(f Field) bool { return !slices.Contains(names, f.Name) })
+	for i := range list {
+		list[i].part = true
+	}
+	return list
 }
 
 // Fields is the field table of the source.

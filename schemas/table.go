@@ -39,6 +39,7 @@ type Field struct {
 	// Default is what is taken where nothing is said: see [Complete]. It is of the type that To points to.
 	Default any
 	Flag    *Flag // of the command line; nil for none
+	part    bool  // it stands in the spec of a run too, and means the same
 }
 
 // A Range is where a number must be.

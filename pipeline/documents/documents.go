@@ -11,22 +11,10 @@ import (
 	"microrisk/schemas"
 )
 
-// A Verb has a spec of its own.
-type Verb struct {
-	Name string
-	New  func() schemas.Document // with nothing said
+// Verbs are those with a spec of their own, by name.
+var Verbs = []schemas.Verb{
+	{Name: "attack", New: func() schemas.Document { return new(attack.Spec) }},
+	{Name: "bounds", New: func() schemas.Document { return new(bounds.Spec) }},
+	{Name: "evaluate", New: func() schemas.Document { return new(evaluate.Spec) }},
+	{Name: "link", New: func() schemas.Document { return new(link.Spec) }},
 }
-
-// Verbs are all of them, by name.
-var Verbs = []Verb{
-	{"attack", func() schemas.Document { return new(attack.Spec) }},
-	{"bounds", func() schemas.Document { return new(bounds.Spec) }},
-	{"evaluate", func() schemas.Document { return new(evaluate.Spec) }},
-	{"link", func() schemas.Document { return new(link.Spec) }},
-}
-
-// File is the name of the published JSON Schema.
-func (v Verb) File() string { return v.Name + ".schema.json" }
-
-// Schema is the JSON Schema of the spec.
-func (v Verb) Schema() []byte { return schemas.DocumentSchema("microrisk "+v.Name, v.New()) }

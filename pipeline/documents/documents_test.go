@@ -128,7 +128,7 @@ func full() map[string]schemas.Document {
 	}
 }
 
-func schemaOf(t *testing.T, v documents.Verb) *jsonschema.Schema {
+func schemaOf(t *testing.T, v schemas.Verb) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.Schema()))
 	require.NoError(t, err)

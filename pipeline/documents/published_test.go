@@ -18,7 +18,7 @@ func TestPublishedFilesAreMade(t *testing.T) {
 	files := map[string][]byte{
 		"spec.schema.json":    schemas.SpecSchema(),
 		"summary.schema.json": schemas.SummarySchema(),
-		"README.md":           schemas.WithReference(readme),
+		"README.md":           schemas.WithReference(readme, documents.Verbs),
 	}
 	for _, v := range documents.Verbs {
 		files[v.File()] = v.Schema()

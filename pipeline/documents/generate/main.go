@@ -1,5 +1,5 @@
 // Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec, of the
-// summary and of the specs of verbs, and the reference of the operators' options in schemas/README.md.
+// summary and of the specs of verbs, and the reference of all options in schemas/README.md.
 //
 //	go generate ./pipeline/documents
 package main
@@ -23,7 +23,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	write("README.md", schemas.WithReference(readme))
+	write("README.md", schemas.WithReference(readme, documents.Verbs))
 }
 
 func write(name string, text []byte) {
