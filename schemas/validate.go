@@ -77,6 +77,29 @@ func (c *Checker) inRange(path string, f *Field, v float64) (outside bool) {
 	return text != ""
 }
 
+// ValidateRows finds what is wrong with what a spec says of the rows that are read, for verbs that look at them and annotate nothing.
+func (s *Spec) ValidateRows() error {
+	c := &Checker{}
+	version := int64(Version)
+	c.Table("", s.fields(&version))
+	c.Rows(s)
+	return AsError("", c.problems)
+}
+
+// Preparing are the operators before the first measure that choose and recode rows: what a verb sees that measures by itself.
+func (s *Spec) Preparing() []Operator {
+	var list []Operator
+	for _, o := range s.Operators {
+		if o.Measure() != nil {
+			break
+		}
+		if _, named := o.Config.(Named); !named {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
 func (s *Spec) problems(failed func(path string) bool) []Problem {
 	c := &Checker{skip: failed}
 	version := int64(Version)

@@ -174,16 +174,9 @@ func readBy(ctx *cli.Context) (*schemas.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	bare := &schemas.Spec{Source: spec.Source, Sampling: spec.Sampling, Key: spec.Key, AllowEmpty: spec.AllowEmpty}
-	for _, o := range spec.Operators {
-		if o.Measure() != nil {
-			break
-		}
-		if _, named := o.Config.(schemas.Named); !named { // it prepares rows
-			bare.Operators = append(bare.Operators, o)
-		}
-	}
-	return bare, nil
+	return &schemas.Spec{
+		Source: spec.Source, Sampling: spec.Sampling, Key: spec.Key, Operators: spec.Preparing(), AllowEmpty: spec.AllowEmpty,
+	}, nil
 }
 
 // namesSpec tells whether the only argument is a spec.

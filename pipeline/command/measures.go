@@ -36,7 +36,7 @@ func tell(ctx *cli.Context, name string, o schemas.Operator) {
 
 // operatorsOf makes the operators of the measures asked for.
 func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error) {
-	if slices.Contains(measures, "frequency") && slices.ContainsFunc(measures, func(m string) bool { return m != "frequency" && m != "sap" }) {
+	if slices.Contains(measures, "frequency") && !keyless(slices.DeleteFunc(slices.Clone(measures), func(m string) bool { return m == "frequency" })) {
 		return nil, usage("--measures: frequency writes the sample frequency only, which the other measures of a key write too; leave it out")
 	}
 	if w := ctx.String("weights"); w != "" && !slices.Contains(mc3.ModelWeights, w) {

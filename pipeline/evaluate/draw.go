@@ -13,7 +13,6 @@ import (
 	"microrisk/engine/evaluate"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
-	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
@@ -49,7 +48,7 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 			spec.Operators = append(spec.Operators, op)
 		}
 	}
-	j, err := session.OpenToLook(ctx, &spec, suda.Config{}, o)
+	j, err := session.OpenToLook(ctx, &spec, o)
 	if err != nil {
 		return nil, err
 	}

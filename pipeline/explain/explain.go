@@ -89,7 +89,12 @@ func Run(ctx context.Context, spec *schemas.Spec, which Which, scored suda.Confi
 	}
 	x := &explaining{spec: spec, suda: scored, which: which}
 	var err error
-	if x.job, err = session.OpenToLook(ctx, x.prepared(), scored, options); err != nil {
+	measured := x.prepared()
+	measured.Operators = append(measured.Operators, schemas.Operator{Config: &scored})
+	if err := measured.ValidateRows(); err != nil {
+		return nil, err
+	}
+	if x.job, err = session.OpenToLook(ctx, x.prepared(), options); err != nil {
 		return nil, err
 	}
 	defer x.job.Source.Close()

@@ -36,15 +36,7 @@ const explainPrefix = "explain"
 // prepared is the spec with what comes before its first measure: recodes and selections.
 func (x *explaining) prepared() *schemas.Spec {
 	bare := *x.spec
-	bare.Operators = nil
-	for _, o := range x.spec.Operators {
-		if o.Measure() != nil {
-			break
-		}
-		if _, named := o.Config.(schemas.Named); !named { // it prepares rows
-			bare.Operators = append(bare.Operators, o)
-		}
-	}
+	bare.Operators = x.spec.Preparing()
 	bare.Sink, bare.Summary, bare.Limits = schemas.Sink{}, "", nil
 	return &bare
 }

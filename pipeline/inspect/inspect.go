@@ -15,7 +15,6 @@ import (
 	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/operators/recode"
-	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -81,7 +80,7 @@ type inspecting struct{ *session.Job }
 
 // Run looks at the columns of a spec's source, or at its key if there is one. Of the operators only recode and select matter.
 func Run(ctx context.Context, spec *schemas.Spec, look Look, options session.Options) (*Inspection, error) {
-	opened, err := session.OpenToLook(ctx, spec, suda.Config{}, options)
+	opened, err := session.OpenToLook(ctx, spec, options)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +152,7 @@ func (j *inspecting) checkValues(names []string) error {
 // Count counts the key of a spec, and does no more: the time it takes is that of a counting scan. It gives the number of distinct keys
 // and of records.
 func Count(ctx context.Context, spec *schemas.Spec, options session.Options) (classes, records int64, err error) {
-	j, err := session.OpenToLook(ctx, spec, suda.Config{}, options)
+	j, err := session.OpenToLook(ctx, spec, options)
 	if err != nil {
 		return 0, 0, err
 	}

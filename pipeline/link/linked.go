@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"microrisk/engine/contingency"
-	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -30,7 +29,7 @@ func openLinked(ctx context.Context, role string, spec *schemas.Spec, o session.
 			progress(stage+" "+role, done, total)
 		}
 	}
-	j, err := session.OpenToLook(ctx, spec, suda.Config{}, o)
+	j, err := session.OpenToLook(ctx, spec, o)
 	if err != nil {
 		return nil, session.InRole(role, err)
 	}

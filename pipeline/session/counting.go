@@ -11,7 +11,6 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
-	"microrisk/operators/suda"
 	"microrisk/schemas"
 )
 
@@ -119,14 +118,9 @@ func PoliciesOf(key schemas.Key) []uniques.Policy {
 	return list
 }
 
-// OpenToLook opens the inputs of a spec that has a key and rows to choose, and no operator that measures but suda, which looks.
-func OpenToLook(ctx context.Context, spec *schemas.Spec, scored suda.Config, options Options) (*Job, error) {
-	valid := *spec
-	if valid.Key == nil {
-		valid.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "any"}}}
-	}
-	valid.Operators = append(valid.Operators[:len(valid.Operators):len(valid.Operators)], schemas.Operator{Config: &scored})
-	if err := valid.Validate(); err != nil {
+// OpenToLook opens the inputs of a spec of which no more is looked at than its rows.
+func OpenToLook(ctx context.Context, spec *schemas.Spec, options Options) (*Job, error) {
+	if err := spec.ValidateRows(); err != nil {
 		return nil, err
 	}
 	j, err := OpenJob(ctx, spec, options)

@@ -10,7 +10,6 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
-	"microrisk/operators/suda"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
@@ -29,7 +28,7 @@ func CountWith(ctx context.Context, role string, spec *schemas.Spec, count *Coun
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) { progress(stage+" the "+role, done, total) }
 	}
-	j, err := OpenToLook(ctx, spec, suda.Config{}, options)
+	j, err := OpenToLook(ctx, spec, options)
 	if err != nil {
 		return InRole(role, err)
 	}
