@@ -165,7 +165,7 @@ func (d *Decoder) Bool(n *Node, path, what string) bool {
 
 // Integer reads a whole number.
 func (d *Decoder) Integer(n *Node, path, what string) int64 {
-	if text, ok := n.Scalar(); ok {
+	if text, ok := n.number(); ok {
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return v
 		}
@@ -185,7 +185,7 @@ func (d *Decoder) Count(text, path string) int64 {
 
 // Number reads a finite number.
 func (d *Decoder) Number(n *Node, path, what string) float64 {
-	if text, ok := n.Scalar(); ok {
+	if text, ok := n.number(); ok {
 		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
 			return v
 		}

@@ -6,6 +6,7 @@ import "fmt"
 type Node struct {
 	Kind    NodeKind
 	Text    string // of a scalar, as it is written, without quotes
+	Quoted  bool   // it stood in quotes, or in a block: text, and no number
 	Bool    bool   // of a scalar that is true or false and not quoted
 	IsBool  bool
 	Items   []*Node // of a list
@@ -48,6 +49,12 @@ func (n *Node) Scalar() (string, bool) {
 	return n.Text, true
 }
 
+// number is a scalar that may be a number, as it is written; false for what is none, and for text in quotes.
+func (n *Node) number() (string, bool) {
+	text, ok := n.Scalar()
+	return text, ok && !n.Quoted
+}
+
 // describe says what a node is, for messages.
 func (n *Node) describe() string {
 	if n == nil {
@@ -60,6 +67,9 @@ func (n *Node) describe() string {
 		text := n.Text
 		if len(text) > 40 {
 			text = text[:40] + "..."
+		}
+		if n.Quoted {
+			return fmt.Sprintf("the text %q", text)
 		}
 		return fmt.Sprintf("%q", text)
 	case List:

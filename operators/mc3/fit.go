@@ -12,6 +12,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/graph"
 	"microrisk/operators"
+	"microrisk/schemas/advice"
 )
 
 // choiceMemory is what the default search may take where nobody has said how much there is: the same on every machine.
@@ -95,7 +96,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	o := b.riskOptions(env, sample.Unsampled())
 	if o.Estimator == risk.Gamma && fraction > 0 && fraction < smallFraction {
-		env.Warn("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take estimator: exact", b.Prefix)
+		env.Warn("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take %s", b.Prefix,
+			advice.Advice{Spec: "estimator: exact", Flags: "--estimator exact"})
 	}
 	var laws []*fittedLaw
 	if b.Model != nil {
@@ -184,8 +186,8 @@ func (b *bound) doubt(found *search.Result, env operators.Env) {
 		names := b.names()
 		edge = fmt.Sprintf(", worst for the edge %s - %s", names[w.Edge[0]], names[w.Edge[1]])
 	}
-	env.Warn("%s: the chains have not converged (%s%s): take more iterations, chains or temperatures, fewer key variables, or search: exact up to %d of them",
-		b.Prefix, strings.Join(doubts, "; "), edge, MaxExactVariables)
+	env.Warn("%s: the chains have not converged (%s%s): take more iterations, chains or temperatures, fewer key variables, or %s up to %d of them",
+		b.Prefix, strings.Join(doubts, "; "), edge, advice.Advice{Spec: "search: exact", Flags: "--search exact"}, MaxExactVariables)
 }
 
 // fits tells whether the table and what is made of it go into the memory that is allowed.

@@ -129,11 +129,12 @@ func attackText(o *attack.Outcome, path string) string {
 		text += "\nstrategies, as models of the population estimate them\n" +
 			table("  ", strategyRows(o.Strategies, func(r attack.Row) *strategy.Result { return r.Estimated }))
 	}
-	text += "  s to p: from a record of the sample to the population; p to s: from a person\n" +
-		"  to the sample; cost: people looked at, drawn with and without replacement\n"
+	text += "  s to p: from a record of the sample to the population; p to s: from a person to\n" +
+		"  the sample; cost: people who are expected to be looked at until there is a\n" +
+		"  match, drawn with replacement; without: the same without replacement\n"
 	if len(o.Frontier) > 0 {
 		text += fmt.Sprintf("\nBayesian strategy: the best classes by %s\n", rankingText(o.Frontier[0].Ranking)) +
-			table("  ", frontierRows(o.Frontier, o.Known != nil)) + "  cost: estimated, from person to sample\n"
+			table("  ", frontierRows(o.Frontier, o.Known != nil)) + "  cost, without: as above, estimated, from person to sample\n"
 	}
 	if len(o.Affordable) > 0 {
 		text += "\nas many classes as the cost allows\n" + table("  ", frontierRows(o.Affordable, o.Known != nil))

@@ -80,10 +80,11 @@ func (c *console) validate() *cli.Command {
 		Usage:     "find what is wrong with a spec, and show what it would do",
 		ArgsUsage: "SPEC.yaml",
 		UsageText: "microrisk validate SPEC.yaml",
-		Description: `Reads no rows. Everything that is wrong with the spec is reported with its line
-and column. If the inputs exist, their columns are compared with the spec, and
-the plan is shown: which tables are counted in which scan, and which columns are
-added. Exit status 2 if something is wrong.`,
+		Description: `Everything that is wrong with the spec is reported with its line and column. If
+the inputs exist, their columns are compared with the spec, and the plan is shown:
+which tables are counted in which scan, and which columns are added. No row is
+read: a value in select, map or levels that no row has is found by a run alone.
+Exit status 2 if something is wrong.`,
 		Action: func(ctx *cli.Context) error {
 			spec, places, err := c.specOf(ctx)
 			if err != nil {

@@ -185,26 +185,30 @@ func namesSpec(ctx *cli.Context) bool { return ctx.Args().Len() == 1 && isSpec(c
 // explanationText shows why a record is at risk.
 func explanationText(e *explain.Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "row %d of %s", e.Row, report.Printable(e.Input))
+	row, among := fmt.Sprintf("row %d of ", e.Row), ""
 	if n := len(e.Inputs); n > 1 {
-		fmt.Fprintf(&b, ", among %d files", n)
+		among = fmt.Sprintf(", among %d files", n)
 	}
-	b.WriteString("\n\n")
+	b.WriteString(row + inputName([]string{e.Input}, screen-len(row)-len(among)) + among + "\n\n")
 	if !e.Counted {
 		b.WriteString("The record is not counted: it is not selected, or a missing value drops it.\n")
 		return b.String()
 	}
-	b.WriteString(table("  ", valueRows(e)))
-	b.WriteString("\n" + verdict(e))
+	b.WriteString(table("  ", wrapCells(valueRows(e), 1, screen/2)))
+	b.WriteString("\n" + wrap(verdict(e), 0) + "\n")
 	for _, set := range e.MSUs {
 		var parts []string
-		for _, v := range set {
-			parts = append(parts, fmt.Sprintf("%s = %s", report.Printable(e.Variables[v]), report.Value(e.Values[v])))
+		for i, v := range set {
+			end := ","
+			if i == len(set)-1 {
+				end = ""
+			}
+			parts = append(parts, report.Printable(e.Variables[v])+" = "+report.Value(e.Values[v])+end)
 		}
 		if len(parts) == 0 {
 			parts = []string{"(nothing: it is the only record)"}
 		}
-		fmt.Fprintf(&b, "  %s\n", strings.Join(parts, ", "))
+		b.WriteString(strings.TrimPrefix(wrapped("    ", parts), "  ")) // what does not fit hangs
 	}
 	b.WriteString(scoreText(e))
 	b.WriteString(nearText(e))
@@ -233,12 +237,12 @@ func verdict(e *explain.Explanation) string {
 	}
 	switch {
 	case e.Frequency > 1:
-		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.\n", report.Count(e.Frequency), report.Count(e.Records))
+		return fmt.Sprintf("%s of %s have this key: the record is no sample unique.", report.Count(e.Frequency), report.Count(e.Records))
 	case len(e.MSUs) == 0:
-		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.\n", limit)
+		return fmt.Sprintf("The record is a sample unique, without a minimal sample unique%s.", limit)
 	}
 	return fmt.Sprintf(
-		"The record is a sample unique, with %s%s:\n",
+		"The record is a sample unique, with %s%s:",
 		report.Plural(int64(len(e.MSUs)), "minimal sample unique", "minimal sample uniques"),
 		limit,
 	)
@@ -300,7 +304,7 @@ func nearText(e *explain.Explanation) string {
 		}
 		rows = append(rows, []report.Cell{report.Left(strings.Join(parts, ", ")), report.Right(report.Count(n.Count)), report.Left(strings.Join(places, ", "))})
 	}
-	b.WriteString(table("  ", rows))
+	b.WriteString(table("  ", wrapCells(rows, 0, screen/2)))
 	if e.NearMore > 0 {
 		fmt.Fprintf(&b, "  and %s\n", report.Plural(int64(e.NearMore), "more key", "more keys"))
 	}

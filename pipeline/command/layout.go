@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,7 +31,7 @@ func table(indent string, rows [][]report.Cell) string {
 		last := len(widths) - 1
 		room := max(widths[last]-over, min(widths[last], 20))
 		widths[last], total = room, total-widths[last]+room
-		rows = wrapNotes(rows, last, room)
+		rows = wrapCells(rows, last, room)
 	}
 	if over := total - screen; over > 0 && len(widths) > 0 {
 		widths[0] = max(widths[0]-over, min(widths[0], 16))
@@ -65,32 +66,41 @@ func notes(rows [][]report.Cell, columns int) bool {
 	return true
 }
 
-// wrapNotes breaks text of the last column into lines of at most room characters.
-func wrapNotes(rows [][]report.Cell, last, room int) [][]report.Cell {
+// wrapCells breaks text of a column into lines of at most room characters: between words, and within those that are longer.
+func wrapCells(rows [][]report.Cell, at, room int) [][]report.Cell {
 	var out [][]report.Cell
 	for _, row := range rows {
-		if len(row) <= last || utf8.RuneCountInString(row[last].Text) <= room {
+		if len(row) <= at || utf8.RuneCountInString(row[at].Text) <= room {
 			out = append(out, row)
 			continue
 		}
-		lines, line := []string{}, ""
-		for _, word := range strings.Fields(row[last].Text) {
-			if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
-				lines, line = append(lines, line), ""
-			}
-			if line != "" {
-				line += " "
-			}
-			line += word
-		}
-		for i, text := range append(lines, line) {
-			next := make([]report.Cell, last+1)
+		for i, text := range wrapText(row[at].Text, room) {
+			next := make([]report.Cell, at+1)
 			if i == 0 {
-				copy(next, row)
+				next = slices.Clone(row)
 			}
-			next[last] = report.Cell{Text: text}
+			next[at] = report.Cell{Text: text}
 			out = append(out, next)
 		}
 	}
 	return out
+}
+
+// wrapText breaks a text into lines of at most room characters.
+func wrapText(text string, room int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		for line += word; utf8.RuneCountInString(line) > room; {
+			r := []rune(line)
+			lines, line = append(lines, string(r[:room])), string(r[room:])
+		}
+	}
+	return append(lines, line)
 }

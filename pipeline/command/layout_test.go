@@ -1,8 +1,11 @@
 package command
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,4 +131,37 @@ func TestReportOfLongNames(t *testing.T) {
 	require.Contains(t, text, "123,456,789,012")
 	require.Contains(t, text, "and 4 more")
 	require.Contains(t, text, "of at most 3 variables")
+}
+
+// Names and values are whole, and no line is wider than the screen.
+func TestNothingIsCut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var names []string
+	for i := range 7 {
+		names = append(names, fmt.Sprintf("characteristic_number_%d", i))
+	}
+	head := strings.Join(names, ",")
+	text := head + "\n" + strings.Repeat("an unusual occupation,b,c,d,e,f,g\n", 3) + "another unusual occupation,b,x,d,y,f,z\n"
+	require.NoError(t, os.WriteFile("wide.csv", []byte(text), 0o600))
+	require.Equal(t, ExitDone, microrisk(t, "assess", "wide.csv", "--key", head, "--msus", "--out", "wide.parquet").status)
+	for _, args := range [][]string{
+		{"explain", "wide.csv", "--key", head, "--row", "3"}, {"explain", "wide.csv", "--key", head, "--row", "0"},
+		{"inspect", "wide.parquet"}, {"inspect", "wide.csv", "--key", head},
+	} {
+		r := microrisk(t, args...)
+		require.Equal(t, ExitDone, r.status, r.err)
+		require.Contains(t, r.out, names[6])
+		if args[0] == "inspect" && len(args) == 2 {
+			require.Contains(t, r.out, "suda_msu_min_size")
+		}
+		for line := range strings.Lines(r.out) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), screen, line)
+			require.NotRegexp(t, `^  \S*…`, line)
+		}
+	}
+}
+
+func TestPlanOfWhatIsNotThere(t *testing.T) {
+	require.Equal(t, "no such file; did you mean b.csv?", sentence("no such file; did you mean b.csv?"))
+	require.Equal(t, "the input is standard input.", sentence("the input is standard input"))
 }

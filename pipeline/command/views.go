@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"microrisk/operators/report"
 	"microrisk/pipeline"
@@ -13,11 +14,11 @@ import (
 func planText(p *pipeline.Plan) string {
 	var b strings.Builder
 	if p.Missing != nil {
-		fmt.Fprintf(&b, "The spec is valid. Its columns were not looked at: %v.\n", p.Missing)
+		fmt.Fprintf(&b, "The spec is valid. Its columns were not looked at: %s\n", sentence(p.Missing.Error()))
 		b.WriteString(warningText(p.Warnings))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "The spec is valid.\n\n")
+	b.WriteString(wrap("The spec is valid. No row was read: whether rows have the values that it names (in select, map and levels) a run tells.", 0) + "\n\n")
 	fmt.Fprintf(&b, "reads    %s\n", inputName(p.Inputs, screen-9))
 	fmt.Fprintf(&b, "scans    %d\n", p.Scans)
 	for i, s := range p.Stages {
@@ -47,6 +48,14 @@ func planText(p *pipeline.Plan) string {
 	}
 	b.WriteString(warningText(p.Warnings))
 	return b.String()
+}
+
+// sentence ends a text with a full stop, unless it has an end.
+func sentence(text string) string {
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 // warningText lists warnings, wrapped.
@@ -84,6 +93,7 @@ func inspectionText(i *inspect.Inspection) string {
 		return b.String()
 	case i.Key == nil:
 		rows := [][]report.Cell{{report.Left("column"), report.Left("type"), report.Right("categories"), report.Right("missing")}}
+		room := typeRoom(i.Columns)
 		for _, c := range i.Columns {
 			categories, missing := "-", "-"
 			if c.Reason == "" {
@@ -92,7 +102,7 @@ func inspectionText(i *inspect.Inspection) string {
 			if c.Missing >= 0 {
 				missing = report.Count(c.Missing)
 			}
-			rows = append(rows, []report.Cell{report.Left(c.Name), report.Left(report.Shorten(c.Type, 32)), report.Right(categories), report.Right(missing)})
+			rows = append(rows, []report.Cell{report.Left(c.Name), report.Left(report.Shorten(c.Type, room)), report.Right(categories), report.Right(missing)})
 			if c.Reason != "" {
 				rows[len(rows)-1] = append(rows[len(rows)-1], report.Left(c.Reason))
 			}
@@ -119,6 +129,16 @@ func inspectionText(i *inspect.Inspection) string {
 	}
 	b.WriteString(table("  ", rows))
 	return b.String()
+}
+
+// typeRoom is how wide the types of columns are shown, so that their names are not cut.
+func typeRoom(columns []inspect.ColumnInspection) int {
+	name := 0
+	for _, c := range columns {
+		name = max(name, utf8.RuneCountInString(c.Name))
+	}
+	const others = 2 + 2 + 2 + len("categories") + 2 + len("missing") + 2 + 20 // what stands between and beside: a note needs 20
+	return min(max(screen-others-name, 10), 32)
 }
 
 // valuesText lists the categories of columns. They stand last, where none is cut short.

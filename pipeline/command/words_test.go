@@ -46,6 +46,9 @@ func TestAdviceInWords(t *testing.T) {
 			"or say --format parquet, arrow or csv", "or say source: {format: ...}"},
 		"an operator that does not fit": {assess("people.csv", "--key", key, "--memory", "1KiB"), "", "limit --max-size, use fewer", ""},
 		"a warning":                     {[]string{"assess", "people.csv", "--key", "age", "--out", "out.csv"}, "source: {path: people.csv}\nkey: {variables: [age]}\noperators: [suda]\nsink: {path: s.csv}\n", "is null: give --fraction, --population-size or --weight", "is null: give sampling (fraction, population_size or weight)"},
+		"a coarse estimator": {[]string{"assess", "people.csv", "--key", "age", "--measures", "mc3", "--fraction", "0.0001", "--out", "out.csv"},
+			"source: {path: people.csv}\nsampling: {fraction: 0.0001}\nkey: {variables: [age]}\noperators: [mc3]\nsink: {path: s.csv}\n",
+			"take --estimator exact", "take estimator: exact"},
 		"columns that are there": {[]string{"assess", "had.csv", "--key", "x", "--out", "out.csv"},
 			"source: {path: had.csv}\nkey: {variables: [x]}\noperators: [suda]\nsink: {path: s.csv}\n", "(say --replace to replace them)", "choose another prefix or name, or say replace: true"},
 	} {

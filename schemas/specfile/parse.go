@@ -5,6 +5,7 @@ package specfile
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,7 +57,7 @@ func nodeOf(n ast.Node) *schemas.Node {
 	}
 	out := &schemas.Node{At: position(n)}
 	if text, ok := scalarText(n); ok {
-		out.Kind, out.Text = schemas.Scalar, text
+		out.Kind, out.Text, out.Quoted = schemas.Scalar, text, quoted(n)
 		if b, is := n.(*ast.BoolNode); is {
 			out.Bool, out.IsBool = b.Value, true
 		}
@@ -204,6 +205,14 @@ func scalarText(n ast.Node) (string, bool) {
 		return n.GetToken().Value, true
 	}
 	return "", false
+}
+
+// quoted tells whether a scalar is text whatever it looks like.
+func quoted(n ast.Node) bool {
+	if _, block := n.(*ast.LiteralNode); block {
+		return true
+	}
+	return slices.Contains([]token.Type{token.SingleQuoteType, token.DoubleQuoteType}, n.GetToken().Type)
 }
 
 // keyText is the text of a mapping's key.
