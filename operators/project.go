@@ -74,7 +74,5 @@ func cut(r arrow.Record, batch int) []arrow.Record {
 // ReadAll reads the wanted columns of all records of a reader, in batches of at most batch rows (0: as they come). It takes the
 // reader over; panics of the reader become errors.
 func ReadAll(mem memory.Allocator, reader array.RecordReader, want []Want, batch int) (array.RecordReader, error) {
-	p := &projected{mem: mem, reader: reader, want: want, batch: batch}
-	p.references.Store(1)
-	return p, nil
+	return ReadBatches(&projected{mem: mem, reader: reader, want: want, batch: batch}), nil
 }

@@ -3,7 +3,6 @@ package operators
 import (
 	"errors"
 	"io"
-	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -13,25 +12,18 @@ import (
 // errDecode stands for a panic of the library on broken data.
 var errDecode = errors.New("the input is broken: its columns do not decode")
 
-// projected reads the wanted columns of another reader's records.
+// projected are the wanted columns of a reader's records.
 type projected struct {
-	mem        memory.Allocator
-	reader     array.RecordReader
-	want       []Want
-	batch      int
-	references atomic.Int64
-	pieces     []arrow.Record
-	current    arrow.Record
-	err        error
+	mem    memory.Allocator
+	reader array.RecordReader
+	want   []Want
+	batch  int
+	pieces []arrow.Record
+	schema *arrow.Schema // of the last piece; nil before the first
 }
 
-func (p *projected) Retain() { p.references.Add(1) }
-
-func (p *projected) Release() {
-	if p.references.Add(-1) > 0 {
-		return
-	}
-	p.drop()
+// Close is a Batches'.
+func (p *projected) Close() {
 	for _, piece := range p.pieces {
 		piece.Release()
 	}
@@ -39,49 +31,35 @@ func (p *projected) Release() {
 	p.reader.Release()
 }
 
-func (p *projected) drop() {
-	if p.current != nil {
-		p.current.Release()
-		p.current = nil
-	}
-}
-
 // Schema is that of the reader beneath, not of the wanted columns: those are known when the first record comes.
 func (p *projected) Schema() *arrow.Schema {
-	if p.current != nil {
-		return p.current.Schema()
+	if p.schema != nil {
+		return p.schema
 	}
 	return p.reader.Schema()
 }
 
-func (p *projected) Record() arrow.Record { return p.current }
-func (p *projected) Err() error           { return p.err }
-
-func (p *projected) Next() (more bool) {
+// Next is a Batches'.
+func (p *projected) Next() (next arrow.Record, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			p.err, more = Recovered(x, errDecode), false
+			next, err = nil, Recovered(x, errDecode)
 		}
 	}()
-	p.drop()
-	for p.err == nil && len(p.pieces) == 0 {
+	for len(p.pieces) == 0 {
 		if !p.reader.Next() {
-			if err := p.reader.Err(); err != nil && err != io.EOF {
-				p.err = err
+			if err := p.reader.Err(); err != io.EOF {
+				return nil, err
 			}
-			return false
+			return nil, nil
 		}
 		r, err := Project(p.mem, p.reader.Record(), p.want)
 		if err != nil {
-			p.err = err
-			return false
+			return nil, err
 		}
-		p.pieces = cut(r, p.batch)
+		p.pieces, p.schema = cut(r, p.batch), r.Schema()
 		r.Release()
 	}
-	if p.err != nil {
-		return false
-	}
-	p.current, p.pieces = p.pieces[0], p.pieces[1:]
-	return true
+	next, p.pieces = p.pieces[0], p.pieces[1:]
+	return next, nil
 }

@@ -68,15 +68,10 @@ type Output struct {
 	Filtered bool
 }
 
-// InputsOf are the paths of the files whose rows output i of n outputs of a source holds, as far as the source names them.
-func InputsOf(src Source, i, n int) []string {
-	named, ok := src.(interface{ Inputs() []string })
-	if !ok {
-		return nil
+// InputsOf are the paths of the files of a source, as far as it names them.
+func InputsOf(src Source) []string {
+	if named, ok := src.(interface{ Inputs() []string }); ok {
+		return named.Inputs()
 	}
-	inputs := named.Inputs()
-	if n > 1 && n == len(inputs) {
-		return inputs[i : i+1]
-	}
-	return inputs
+	return nil
 }

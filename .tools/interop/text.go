@@ -43,19 +43,9 @@ func valueText(a arrow.Array, i int) string {
 		return floatText(a.Value(i))
 	case *array.Float64:
 		return floatText(a.Value(i))
-	case *array.String:
+	case interface{ Value(int) string }:
 		return fmt.Sprintf("%x", a.Value(i))
-	case *array.LargeString:
-		return fmt.Sprintf("%x", a.Value(i))
-	case *array.StringView:
-		return fmt.Sprintf("%x", a.Value(i))
-	case *array.Binary:
-		return fmt.Sprintf("%x", a.Value(i))
-	case *array.LargeBinary:
-		return fmt.Sprintf("%x", a.Value(i))
-	case *array.BinaryView:
-		return fmt.Sprintf("%x", a.Value(i))
-	case *array.FixedSizeBinary:
+	case interface{ Value(int) []byte }:
 		return fmt.Sprintf("%x", a.Value(i))
 	case *array.Date32:
 		return fmt.Sprint(int64(a.Value(i)), " days")

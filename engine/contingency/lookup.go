@@ -50,35 +50,28 @@ func (t *Table) buildIndex() {
 			x.direct[k] = uint32(i + 1)
 		}
 	case t.classes < math.MaxUint32:
-		n := 16
-		for n < 2*t.classes {
-			n *= 2
-		}
-		x.slots = make([]uint32, n)
-		x.mask = uint64(n - 1)
-		for i := range t.classes {
-			s := hashKey(t.key(i)) & x.mask
-			for x.slots[s] != 0 {
-				s = (s + 1) & x.mask
-			}
-			x.slots[s] = uint32(i + 1)
-		}
+		x.slots, x.mask = slotsOf[uint32](t, 2*t.classes)
 	default:
-		n := 16
-		for n < t.classes/2*3 {
-			n *= 2
-		}
-		x.wide = make([]uint64, n)
-		x.mask = uint64(n - 1)
-		for i := range t.classes {
-			s := hashKey(t.key(i)) & x.mask
-			for x.wide[s] != 0 {
-				s = (s + 1) & x.mask
-			}
-			x.wide[s] = uint64(i + 1)
-		}
+		x.wide, x.mask = slotsOf[uint64](t, t.classes/2*3)
 	}
 	x.bytes.Store(4*int64(len(x.direct)+len(x.slots)) + 8*int64(len(x.wide)))
+}
+
+// slotsOf are at least so many slots, a power of two: class i, as i+1, is at the hash of its key or in the first free slot after it.
+func slotsOf[S uint32 | uint64](t *Table, least int) (slots []S, mask uint64) {
+	n := 16
+	for n < least {
+		n *= 2
+	}
+	slots, mask = make([]S, n), uint64(n-1)
+	for i := range t.classes {
+		s := hashKey(t.key(i)) & mask
+		for slots[s] != 0 {
+			s = (s + 1) & mask
+		}
+		slots[s] = S(i + 1)
+	}
+	return slots, mask
 }
 
 // key is the packed key of class i.

@@ -156,22 +156,17 @@ func (e *evaluator) same(s, t uint64) bool {
 	return true
 }
 
-// tableFor is a cleared table for some entries and the shift of an entry to its place.
-func (c *keyCounter) tableFor(entries int) (table []uint64, shift int) {
-	width := min(bits.Len(uint(2*entries-1)), c.restBits)
+// fill is a table with an entry for each masked key of a part, marked where several classes have it. Who has read it clears it.
+func (e *evaluator) fill(entries []uint64) []uint64 {
+	if len(entries) == 0 {
+		return nil
+	}
+	c := &e.word
+	width := min(bits.Len(uint(2*len(entries)-1)), c.restBits)
 	if len(c.table) < 1<<width {
 		c.table = make([]uint64, 1<<width)
 	}
-	return c.table[:1<<width], int(c.ids) + c.restBits - width
-}
-
-// countPart adds the classes of a part whose entry has its key for itself to out.
-func (e *evaluator) countPart(entries, out []uint64) {
-	if len(entries) == 0 {
-		return
-	}
-	c := &e.word
-	table, shift := c.tableFor(len(entries))
+	table, shift := c.table[:1<<width], int(c.ids)+c.restBits-width
 	last := uint64(len(table) - 1)
 	for _, x := range entries {
 		at := x >> (shift & 63) & last
@@ -190,11 +185,17 @@ func (e *evaluator) countPart(entries, out []uint64) {
 			at = (at + 1) & last
 		}
 	}
+	return table
+}
+
+// countPart adds the classes of a part whose entry has its key for itself to out.
+func (e *evaluator) countPart(entries, out []uint64) {
+	table := e.fill(entries)
 	for i, t := range table {
 		if t != 0 {
 			table[i] = 0
 			if t&1 == 0 {
-				id := c.class(t)
+				id := e.word.class(t)
 				out[id>>6] |= 1 << (id & 63)
 			}
 		}
@@ -203,31 +204,11 @@ func (e *evaluator) countPart(entries, out []uint64) {
 
 // representPart is represent for one part.
 func (e *evaluator) representPart(entries []uint64, out *cover) {
-	if len(entries) == 0 {
-		return
-	}
-	c := &e.word
-	table, shift := c.tableFor(len(entries))
-	last := uint64(len(table) - 1)
-	for _, x := range entries {
-		at := x >> (shift & 63) & last
-		for {
-			t := table[at]
-			if (t^x)>>(c.ids&63) == 0 && t != 0 && (c.exact || e.same(t, x)) {
-				table[at] = t | 1
-				break
-			}
-			if t == 0 {
-				table[at] = x
-				break
-			}
-			at = (at + 1) & last
-		}
-	}
+	table := e.fill(entries)
 	for i, t := range table {
 		if t != 0 {
 			table[i] = 0
-			id := c.class(t)
+			id := e.word.class(t)
 			out.without[id>>6] &^= 1 << (id & 63)
 			out.many[id>>6] |= (t & 1) << (id & 63)
 		}

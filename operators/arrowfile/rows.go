@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -17,21 +16,18 @@ import (
 // mostRows is how many rows a batch has at most: record batches may have any number.
 const mostRows = 1 << 16
 
-// A rowReader reads the wanted columns of some record batches.
-type rowReader struct {
-	ctx        context.Context
-	mem        memory.Allocator
-	content    *content
-	where      string
-	numbers    []int // of the record batches
-	want       []operators.Want
-	batch      int64
-	columns    []arrow.Array // of the current record batch, as they were written, one for each wanted
-	number     int
-	rows, at   int64
-	current    arrow.Record
-	err        error
-	references atomic.Int64
+// rows are the wanted columns of some record batches.
+type rows struct {
+	ctx       context.Context
+	mem       memory.Allocator
+	content   *content
+	where     string
+	numbers   []int // of the record batches
+	want      []operators.Want
+	batch     int64
+	columns   []arrow.Array // of the current record batch, as they were written, one for each wanted
+	number    int
+	count, at int64
 }
 
 // read reads the wanted columns of record batches, in batches of at most batch rows (0: as many as is good).
@@ -41,34 +37,18 @@ func (c *content) read(ctx context.Context, mem memory.Allocator, where string, 
 			return nil, fmt.Errorf("%s: there is no column %q", where, w.Name)
 		}
 	}
-	r := &rowReader{ctx: ctx, mem: mem, content: c, where: where, numbers: numbers, want: want, batch: int64(batch)}
+	r := &rows{ctx: ctx, mem: mem, content: c, where: where, numbers: numbers, want: want, batch: int64(batch)}
 	if batch <= 0 || batch > mostRows {
 		r.batch = mostRows
 	}
-	r.references.Store(1)
-	return r, nil
+	return operators.ReadBatches(r), nil
 }
 
-func (r *rowReader) Retain() { r.references.Add(1) }
+// Close is a Batches'.
+func (r *rows) Close() { r.columns = nil }
 
-func (r *rowReader) Release() {
-	if r.references.Add(-1) == 0 {
-		r.drop()
-		r.columns = nil
-	}
-}
-
-func (r *rowReader) drop() {
-	if r.current != nil {
-		r.current.Release()
-		r.current = nil
-	}
-}
-
-func (r *rowReader) Record() arrow.Record { return r.current }
-func (r *rowReader) Err() error           { return r.err }
-
-func (r *rowReader) Schema() *arrow.Schema {
+// Schema is a Batches'.
+func (r *rows) Schema() *arrow.Schema {
 	fields := make([]arrow.Field, len(r.want))
 	for i, w := range r.want {
 		f, _ := r.content.schema.FieldsByName(w.Name)
@@ -80,52 +60,46 @@ func (r *rowReader) Schema() *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// Next is a RecordReader's. Panics of the library, which checks less than is checked here, become errors.
-func (r *rowReader) Next() (more bool) {
-	r.drop()
+// Next is a Batches'. Panics of the library, which checks less than is checked here, become errors.
+func (r *rows) Next() (next arrow.Record, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err := operators.Recovered(x, errors.New("its columns do not decode"))
-			r.err, more = r.failed(err), false
+			next, err = nil, r.failed(operators.Recovered(x, errors.New("its columns do not decode")))
 		}
 	}()
-	for r.err == nil && r.at >= r.rows {
+	for r.at >= r.count {
 		if len(r.numbers) == 0 {
-			return false
+			return nil, nil
 		}
-		if r.err = r.ctx.Err(); r.err == nil {
-			r.err = r.open()
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := r.open(); err != nil {
+			return nil, err
 		}
 	}
-	if r.err != nil {
-		return false
-	}
-	to := min(r.at+r.batch, r.rows)
-	if r.current, r.err = r.slice(r.at, to); r.err != nil {
-		r.current = nil
-		return false
-	}
-	r.at = to
-	return true
+	from := r.at
+	r.at = min(from+r.batch, r.count)
+	return r.slice(from, r.at)
 }
 
 // failed says in which record batch an error is.
-func (r *rowReader) failed(err error) error {
+func (r *rows) failed(err error) error {
 	return &schemas.InputError{Location: schemas.Location{File: r.where, Unit: "record batch", Number: int64(r.number)}, Err: err}
 }
 
 // open loads the next record batch.
-func (r *rowReader) open() error {
+func (r *rows) open() error {
 	r.number, r.numbers, r.at = r.numbers[0], r.numbers[1:], 0
 	wanted := map[string]bool{}
 	for _, w := range r.want {
 		wanted[w.Name] = true
 	}
-	columns, rows, err := r.content.load(r.number, wanted)
+	columns, count, err := r.content.load(r.number, wanted)
 	if err != nil {
 		return r.failed(err)
 	}
-	r.columns, r.rows = make([]arrow.Array, len(r.want)), rows
+	r.columns, r.count = make([]arrow.Array, len(r.want)), count
 	for i, w := range r.want {
 		r.columns[i] = columns[r.content.native.FieldIndices(w.Name)[0]]
 	}
@@ -133,7 +107,7 @@ func (r *rowReader) open() error {
 }
 
 // slice makes some rows plain, and coded where that is wanted.
-func (r *rowReader) slice(from, to int64) (arrow.Record, error) {
+func (r *rows) slice(from, to int64) (arrow.Record, error) {
 	columns := make([]arrow.Array, 0, len(r.want))
 	defer func() {
 		for _, c := range columns {

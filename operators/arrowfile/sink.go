@@ -42,10 +42,7 @@ type target struct {
 
 // Create is NewSink of files of this machine. An output that is an input is an error.
 func Create(src operators.Source, paths []string) (*Sink, error) {
-	if err := files.Distinct(operators.InputsOf(src, 0, 1), paths); err != nil {
-		return nil, err
-	}
-	outputs, err := files.CreateAll(paths, func(i int) []string { return operators.InputsOf(src, i, len(paths)) })
+	outputs, err := files.CreateAll(paths, operators.InputsOf(src))
 	if err != nil {
 		return nil, err
 	}

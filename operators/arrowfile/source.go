@@ -20,6 +20,7 @@ import (
 
 // A Source reads Arrow IPC files; each record batch is a part.
 type Source struct {
+	files.Opened
 	files  []*file
 	schema *arrow.Schema
 	whyNot map[string]error
@@ -50,12 +51,11 @@ func Open(ctx context.Context, paths []string, o Options) (*Source, error) {
 // NewSource reads the metadata of Arrow IPC files, which it closes with itself, and after an error. Columns that not all of them have,
 // or not with the same type, are not in the schema.
 func NewSource(_ context.Context, inputs []files.Input, o Options) (*Source, error) {
-	s := &Source{}
+	s := &Source{Opened: inputs}
 	for i, in := range inputs {
 		f := &file{path: in.Name(), input: i, f: in}
 		if err := f.begin(o.most()); err != nil {
 			s.Close()
-			files.Close(inputs[i:])
 			return nil, err
 		}
 		s.files = append(s.files, f)
@@ -120,24 +120,6 @@ func (s *Source) Schema() *arrow.Schema { return s.schema }
 
 // WhyNot tells why a column that some input has is not in the schema; nil if no input has it.
 func (s *Source) WhyNot(column string) error { return s.whyNot[column] }
-
-// Inputs are the paths.
-func (s *Source) Inputs() []string {
-	paths := make([]string, len(s.files))
-	for i, f := range s.files {
-		paths[i] = f.path
-	}
-	return paths
-}
-
-// Close closes the files.
-func (s *Source) Close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.f.Close())
-	}
-	return errors.Join(errs...)
-}
 
 // Parts is a Source's.
 func (s *Source) Parts(context.Context) ([]operators.Part, error) {

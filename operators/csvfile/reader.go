@@ -4,51 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// A reader makes records of the lines of a file.
-type reader struct {
-	lines      *opened
-	file       *file
-	columns    []int // position in the line of each field
-	builder    *array.RecordBuilder
-	batch      int
-	current    arrow.Record
-	err        error
-	references atomic.Int64
+// rows are the values of the lines of a file.
+type rows struct {
+	lines   *opened
+	file    *file
+	columns []int // position in the line of each field
+	builder *array.RecordBuilder
+	batch   int
 }
 
-func (r *reader) Retain() { r.references.Add(1) }
-
-func (r *reader) Release() {
-	if r.references.Add(-1) > 0 {
-		return
-	}
-	r.drop()
+// Close is a Batches'.
+func (r *rows) Close() {
 	r.builder.Release()
 	r.lines.Close()
 }
 
-func (r *reader) drop() {
-	if r.current != nil {
-		r.current.Release()
-		r.current = nil
-	}
-}
+// Schema is a Batches'.
+func (r *rows) Schema() *arrow.Schema { return r.builder.Schema() }
 
-func (r *reader) Schema() *arrow.Schema { return r.builder.Schema() }
-func (r *reader) Record() arrow.Record  { return r.current }
-func (r *reader) Err() error            { return r.err }
-
-func (r *reader) Next() bool {
-	r.drop()
-	if r.err != nil {
-		return false
-	}
+// Next is a Batches'.
+func (r *rows) Next() (arrow.Record, error) {
 	rows := 0
 	for ; rows < r.batch; rows++ {
 		err := r.file.next(r.lines)
@@ -56,25 +36,21 @@ func (r *reader) Next() bool {
 			break
 		}
 		if err != nil {
-			r.err = err
-			return false
+			return nil, err
 		}
 		for f, c := range r.columns {
 			if err := add(r.builder.Field(f), r.lines.fields[c], r.lines.quoted[c]); err != nil {
-				r.err = r.file.atLine(r.lines.at[c], r.Schema().Field(f).Name, fmt.Errorf("%q is no %s", r.lines.fields[c], r.Schema().Field(f).Type))
-				return false
+				return nil, r.file.atLine(r.lines.at[c], r.Schema().Field(f).Name, fmt.Errorf("%q is no %s", r.lines.fields[c], r.Schema().Field(f).Type))
 			}
 		}
 	}
-	if rows == 0 {
-		return false
+	switch {
+	case rows == 0:
+		return nil, nil
+	case len(r.columns) == 0:
+		return array.NewRecord(r.Schema(), nil, int64(rows)), nil
 	}
-	if len(r.columns) == 0 {
-		r.current = array.NewRecord(r.Schema(), nil, int64(rows))
-	} else {
-		r.current = r.builder.NewRecord()
-	}
-	return true
+	return r.builder.NewRecord(), nil
 }
 
 var errBoolean = errors.New("neither true nor false")

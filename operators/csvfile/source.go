@@ -28,6 +28,7 @@ type Options struct {
 // A Source reads CSV files; each is a part. Its columns are those that all files have. An empty field is null; in quotes it
 // is an empty text, and null where the column is of another type.
 type Source struct {
+	files.Opened
 	files  []*file
 	schema *arrow.Schema
 	whyNot map[string]error
@@ -62,7 +63,7 @@ func (f *file) again() *file { return &file{path: f.path, file: f.file} }
 func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, error) {
 	s, err := newSource(ctx, inputs, o)
 	if err != nil {
-		files.Close(inputs)
+		files.Opened(inputs).Close()
 	}
 	return s, err
 }
@@ -71,7 +72,7 @@ func newSource(ctx context.Context, inputs []files.Input, o Options) (*Source, e
 	if len(inputs) == 0 {
 		return nil, errors.New("no CSV files were given")
 	}
-	s := &Source{o: o, whyNot: map[string]error{}}
+	s := &Source{Opened: inputs, o: o, whyNot: map[string]error{}}
 	guesses := map[string]*guess{} // by column, over all files
 	for i, in := range inputs {
 		f := &file{path: in.Name(), file: in, input: i}
@@ -148,24 +149,6 @@ func fields(f *file, guesses []*guess, types map[string]string) ([]arrow.Field, 
 
 // Schema is a Source's.
 func (s *Source) Schema() *arrow.Schema { return s.schema }
-
-// Inputs are the paths.
-func (s *Source) Inputs() []string {
-	paths := make([]string, len(s.files))
-	for i, f := range s.files {
-		paths[i] = f.path
-	}
-	return paths
-}
-
-// Close closes the inputs.
-func (s *Source) Close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.file.Close())
-	}
-	return errors.Join(errs...)
-}
 
 // Parts is a Source's.
 func (s *Source) Parts(context.Context) ([]operators.Part, error) {
@@ -251,7 +234,7 @@ func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Wa
 		r.Close()
 		return nil, fmt.Errorf("%s has changed during the run", f.path)
 	}
-	rd := &reader{lines: r, file: f, batch: batch}
+	rd := &rows{lines: r, file: f, batch: batch}
 	if rd.batch <= 0 {
 		rd.batch = 1 << 16
 	}
@@ -276,6 +259,5 @@ func (p *part) Read(_ context.Context, mem memory.Allocator, want []operators.Wa
 		fields = append(fields, field[0])
 	}
 	rd.builder = array.NewRecordBuilder(mem, arrow.NewSchema(fields, nil))
-	rd.references.Store(1)
-	return operators.ReadAll(mem, rd, want, batch)
+	return operators.ReadAll(mem, operators.ReadBatches(rd), want, batch)
 }

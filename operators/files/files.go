@@ -85,11 +85,19 @@ func (h held) ReadAt(p []byte, at int64) (int, error) {
 	return 0, errors.ErrUnsupported
 }
 
-// CreateAll starts a file at each path (see Create); inputs are the files that the contents of output i come from.
-func CreateAll(paths []string, inputs func(i int) []string) ([]Output, error) {
+// CreateAll starts a file at each path (see Create) for what comes from all inputs, or from one each where there are as many. An output
+// that is an input, or the same twice, is an error.
+func CreateAll(paths, inputs []string) ([]Output, error) {
+	if err := Distinct(inputs, paths); err != nil {
+		return nil, err
+	}
 	var outputs []Output
 	for i, path := range paths {
-		o, err := Create(path, inputs(i)...)
+		from := inputs
+		if len(paths) == len(inputs) {
+			from = inputs[i : i+1]
+		}
+		o, err := Create(path, from...)
 		if err != nil {
 			abort(outputs)
 			return nil, err
@@ -129,12 +137,12 @@ func Open(path string) (Input, error) {
 }
 
 // OpenAll opens the files at the paths (see Open).
-func OpenAll(paths []string) ([]Input, error) {
-	var inputs []Input
+func OpenAll(paths []string) (Opened, error) {
+	var inputs Opened
 	for _, path := range paths {
 		in, err := Open(path)
 		if err != nil {
-			Close(inputs)
+			inputs.Close()
 			return nil, err
 		}
 		inputs = append(inputs, in)
@@ -142,10 +150,22 @@ func OpenAll(paths []string) ([]Input, error) {
 	return inputs, nil
 }
 
-// Close closes inputs.
-func Close(inputs []Input) error {
+// Opened are the inputs of a source, which it closes with itself: readers and sinks must be done with them by then.
+type Opened []Input
+
+// Inputs are their names, in their order.
+func (o Opened) Inputs() []string {
+	names := make([]string, len(o))
+	for i, in := range o {
+		names[i] = in.Name()
+	}
+	return names
+}
+
+// Close closes them all.
+func (o Opened) Close() error {
 	var errs []error
-	for _, in := range inputs {
+	for _, in := range o {
 		errs = append(errs, in.Close())
 	}
 	return errors.Join(errs...)

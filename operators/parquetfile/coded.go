@@ -261,15 +261,3 @@ func countOnes(b []byte) int {
 	}
 	return n
 }
-
-// onlyOnesAndZeros tells whether no byte is larger than 1.
-func onlyOnesAndZeros(b []byte) bool {
-	var all uint64
-	for ; len(b) >= 8; b = b[8:] {
-		all |= binary.LittleEndian.Uint64(b)
-	}
-	for _, x := range b {
-		all |= uint64(x)
-	}
-	return all&^eightOnes == 0
-}

@@ -3,7 +3,6 @@ package parquetfile
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -25,29 +24,23 @@ type columnReader interface {
 	close()
 }
 
-// recordReader reads the wanted columns of one row group.
-type recordReader struct {
+// rows are the wanted columns of one row group.
+type rows struct {
 	ctx     context.Context
 	part    *part
 	schema  *arrow.Schema
 	columns []columnReader
 	left    int64
 	batch   int64
-	record  arrow.Record
-	err     error
-	refs    atomic.Int64
 }
-
-var _ array.RecordReader = (*recordReader)(nil)
 
 // Read gives the wanted columns in batches. Nested columns, names that not all inputs have and names that a file has twice are
 // errors. A damaged file is an error of the reader at the latest when the rows before have been read.
 func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
-	r := &recordReader{ctx: ctx, part: p, left: p.rows, batch: int64(batch)}
+	r := &rows{ctx: ctx, part: p, left: p.rows, batch: int64(batch)}
 	if batch <= 0 {
 		r.batch = batchRows
 	}
-	r.refs.Store(1)
 	fields := make([]arrow.Field, len(want))
 	for i, w := range want {
 		err := guard(func() error {
@@ -59,15 +52,15 @@ func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.
 			return err
 		})
 		if err != nil {
-			r.Release()
+			r.Close()
 			return nil, schemas.InColumn(p.Location(), w.Name, err)
 		}
 	}
 	r.schema = arrow.NewSchema(fields, nil)
-	return r, nil
+	return operators.ReadBatches(r), nil
 }
 
-func (r *recordReader) open(mem memory.Allocator, w operators.Want, several int) (columnReader, arrow.Field, error) {
+func (r *rows) open(mem memory.Allocator, w operators.Want, several int) (columnReader, arrow.Field, error) {
 	field, err := r.part.source.field(w.Name)
 	if err != nil {
 		return nil, field, err
@@ -104,37 +97,23 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-func (r *recordReader) Retain() { r.refs.Add(1) }
-
-func (r *recordReader) Release() {
-	if r.refs.Add(-1) != 0 {
-		return
-	}
-	r.drop()
+// Close is a Batches'.
+func (r *rows) Close() {
 	for _, c := range r.columns {
 		c.close()
 	}
-	r.columns = nil
 }
 
-func (r *recordReader) drop() {
-	if r.record != nil {
-		r.record.Release()
-		r.record = nil
-	}
-}
+// Schema is a Batches'.
+func (r *rows) Schema() *arrow.Schema { return r.schema }
 
-func (r *recordReader) Schema() *arrow.Schema { return r.schema }
-func (r *recordReader) Record() arrow.Record  { return r.record }
-func (r *recordReader) Err() error            { return r.err }
-
-func (r *recordReader) Next() bool {
-	r.drop()
-	if r.err != nil || r.left == 0 {
-		return false
+// Next is a Batches'.
+func (r *rows) Next() (arrow.Record, error) {
+	if r.left == 0 {
+		return nil, nil
 	}
-	if r.err = r.ctx.Err(); r.err != nil {
-		return false
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
 	}
 	n := min(r.left, r.batch)
 	arrays := make([]arrow.Array, 0, len(r.columns))
@@ -152,11 +131,9 @@ func (r *recordReader) Next() bool {
 			return err
 		})
 		if err != nil {
-			r.err = schemas.InColumn(r.part.Location(), r.schema.Field(i).Name, err)
-			return false
+			return nil, schemas.InColumn(r.part.Location(), r.schema.Field(i).Name, err)
 		}
 	}
 	r.left -= n
-	r.record = array.NewRecord(r.schema, arrays, n)
-	return true
+	return array.NewRecord(r.schema, arrays, n), nil
 }

@@ -55,10 +55,7 @@ var _ operators.Sink = (*Sink)(nil)
 
 // Create is NewSink of files of this machine. An output that is an input is an error.
 func Create(src operators.Source, paths []string, o SinkOptions) (*Sink, error) {
-	if err := files.Distinct(operators.InputsOf(src, 0, 1), paths); err != nil {
-		return nil, err
-	}
-	outputs, err := files.CreateAll(paths, func(i int) []string { return operators.InputsOf(src, i, len(paths)) })
+	outputs, err := files.CreateAll(paths, operators.InputsOf(src))
 	if err != nil {
 		return nil, err
 	}
@@ -176,18 +173,9 @@ func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
 		return nil, fmt.Errorf("there is no part %d of %d", i, len(s.parts))
 	}
 	u := s.units[s.unitOf[i]]
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
-	})
-	defer stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.err == nil && ctx.Err() == nil && !s.ended && s.bytes > aheadBytes && u.index > s.next && s.units[s.next].started {
-		s.changed.Wait()
-	}
-	if err := errors.Join(s.err, ctx.Err()); err != nil {
+	if err := s.await(ctx, u, func(before *unit) bool { return before.started }); err != nil {
 		return nil, err
 	}
 	if s.ended {
@@ -199,6 +187,20 @@ func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
 	}
 	w.started, u.started, w.ctx = true, true, ctx
 	return w, nil
+}
+
+// await waits, with the lock held, while too much of units after the next one to be written waits, and that is under way.
+func (s *Sink) await(ctx context.Context, u *unit, underWay func(before *unit) bool) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed.Broadcast()
+	})
+	defer stop()
+	for s.err == nil && ctx.Err() == nil && !s.ended && s.bytes > aheadBytes && u.index > s.next && underWay(s.units[s.next]) {
+		s.changed.Wait()
+	}
+	return errors.Join(s.err, ctx.Err())
 }
 
 // deliver hands over what was made of a unit, and writes what can be written.

@@ -38,6 +38,7 @@ type Options struct {
 
 // A Source reads Parquet files. It keeps them open until Close. It is safe for concurrent use.
 type Source struct {
+	files.Opened
 	files  []*file
 	schema *arrow.Schema
 	whyNot map[string]error
@@ -75,7 +76,7 @@ func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, e
 	if len(inputs) == 0 {
 		return nil, errors.New("no Parquet file is given")
 	}
-	s := &Source{logger: o.Logger, memory: o.Memory}
+	s := &Source{Opened: inputs, logger: o.Logger, memory: o.Memory}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -90,7 +91,6 @@ func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, e
 			err = files.CannotRead(in.Name(), err)
 		}
 		s.Close()
-		files.Close(inputs[i:])
 		return nil, err
 	}
 	if err := s.settleInt96(ctx); err != nil {
@@ -250,15 +250,6 @@ func (s *Source) field(name string) (arrow.Field, error) {
 	return arrow.Field{}, errors.New("there is no such column")
 }
 
-// Inputs are the paths, as they were given.
-func (s *Source) Inputs() []string {
-	paths := make([]string, len(s.files))
-	for i, f := range s.files {
-		paths[i] = f.path
-	}
-	return paths
-}
-
 // KeyValue is what the metadata of input i have under a key, "" for nothing.
 func (s *Source) KeyValue(i int, key string) string { return keyValue(&s.files[i].footer.top, key) }
 
@@ -276,15 +267,6 @@ func (s *Source) Size() int64 {
 
 // Parts are the row groups that have rows.
 func (s *Source) Parts(context.Context) ([]operators.Part, error) { return s.parts, nil }
-
-// Close closes the files. Readers and sinks must be done with them.
-func (s *Source) Close() error {
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.file.Close())
-	}
-	return errors.Join(errs...)
-}
 
 // A part is a row group.
 type part struct {

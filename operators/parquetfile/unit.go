@@ -291,22 +291,13 @@ func (u *unit) complete() (*made, error) {
 // pass takes row groups of a unit that is not complete: they are written if it is the unit's turn, and wait otherwise. It waits
 // while too much does.
 func (s *Sink) pass(ctx context.Context, u *unit, groups []*encoded) error {
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
-	})
-	defer stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, g := range groups {
 		u.full = append(u.full, g)
 		s.bytes += len(g.data)
 	}
-	for s.err == nil && ctx.Err() == nil && !s.ended && s.bytes > aheadBytes && u.index > s.next && s.units[s.next].underWay() {
-		s.changed.Wait()
-	}
-	if err := errors.Join(s.err, ctx.Err()); err != nil {
+	if err := s.await(ctx, u, (*unit).underWay); err != nil {
 		return err
 	}
 	for u.index == s.next && !s.writing && len(u.full) > 0 && s.err == nil && !s.ended {

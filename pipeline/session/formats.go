@@ -82,11 +82,8 @@ func SinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operat
 	inner, p := Unpartitioned(src)
 	var to []files.Output
 	if !out.Stdout {
-		if err := files.Distinct(inner.Inputs(), out.Paths); err != nil {
-			return nil, err
-		}
 		var err error
-		if to, err = files.CreateAll(out.Paths, func(i int) []string { return operators.InputsOf(inner, i, len(out.Paths)) }); err != nil {
+		if to, err = files.CreateAll(out.Paths, inner.Inputs()); err != nil {
 			return nil, err
 		}
 	}
