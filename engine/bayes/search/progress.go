@@ -11,13 +11,14 @@ type progress struct {
 	mutex       sync.Mutex
 	call        func(done, total int64)
 	done, total int64
-	last        time.Time
+	last        time.Time // of a call, or of the start
+	now         func() time.Time
 }
 
 const progressEvery = 100 * time.Millisecond
 
 func newProgress(call func(done, total int64), total int64) *progress {
-	return &progress{call: call, total: total, last: time.Now()}
+	return &progress{call: call, total: total, last: time.Now(), now: time.Now}
 }
 
 func (p *progress) add(n int64) {
@@ -27,7 +28,7 @@ func (p *progress) add(n int64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.done = min(p.done+n, p.total)
-	if now := time.Now(); now.Sub(p.last) >= progressEvery {
+	if now := p.now(); now.Sub(p.last) >= progressEvery {
 		p.last = now
 		p.call(p.done, p.total)
 	}
