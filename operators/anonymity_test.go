@@ -79,7 +79,7 @@ func TestKAnonymityAgainstCounting(t *testing.T) {
 			operatortest.Lines(t, mem, 5, "A B C", joined(rows)...),
 			operators.Options{Workers: 1 + round%2},
 			kanonymity.Operator{Key: operatortest.Key("A", "B", "C"),
-				Config: kanonymity.Config{K: k, Combinations: combinations, Missing: policy}},
+				Config: kanonymity.Config{MeasureOptions: schemas.MeasureOptions{Missing: policy}, K: k, Combinations: combinations}},
 		)
 		require.NoError(t, err)
 		kept := rows
@@ -143,7 +143,9 @@ func TestLDiversityAgainstCounting(t *testing.T) {
 			operatortest.Lines(t, mem, 5, "A B S Z", joined(rows)...),
 			operators.Options{Workers: 1 + round%2},
 			ldiversity.Operator{Key: operatortest.Key("A", "B"),
-				Config: ldiversity.Config{Missing: policy, Sensitive: []schemas.KeyVariable{{Name: "S", Missing: missing}, {Name: "Z"}}}},
+				Config: ldiversity.Config{
+					MeasureOptions: schemas.MeasureOptions{Missing: policy}, Sensitive: []schemas.KeyVariable{{Name: "S", Missing: missing}, {Name: "Z"}},
+				}},
 		)
 		require.NoError(t, err)
 		require.Equal(
@@ -203,7 +205,7 @@ func TestIndividualAgainstDefinition(t *testing.T) {
 			operatortest.Lines(t, mem, 5, "A B H", joined(rows)...),
 			operators.Options{Workers: 1 + round%2},
 			individual.Operator{Key: operatortest.Key("A", "B"),
-				Sampling: &schemas.Sampling{Fraction: p}, Config: individual.Config{Missing: policy, Household: "H"}},
+				Sampling: &schemas.Sampling{Fraction: p}, Config: individual.Config{MeasureOptions: schemas.MeasureOptions{Missing: policy}, Household: "H"}},
 		)
 		require.NoError(t, err)
 		risks := make([]float64, len(rows))
@@ -246,11 +248,13 @@ func TestAnonymityRefuses(t *testing.T) {
 	mem := memory.DefaultAllocator
 	source := operatortest.Lines(t, mem, 5, "A B S", "x 1 2", "x 2 2")
 	for want, op := range map[string]operators.Operator{
-		"k is 1":                     kanonymity.Operator{Key: operatortest.Key("A"), Config: kanonymity.Config{K: 1}},
-		`no column "Z"`:              ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Sensitive: []schemas.KeyVariable{{Name: "Z"}}}},
-		`names "A" twice`:            ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Sensitive: []schemas.KeyVariable{{Name: "A"}}}},
-		"nothing is said to be":      ldiversity.Operator{Key: operatortest.Key("A")},
-		"the missing-value policy":   ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Missing: "wildcard", Sensitive: []schemas.KeyVariable{{Name: "S"}}}},
+		"k is 1":                kanonymity.Operator{Key: operatortest.Key("A"), Config: kanonymity.Config{K: 1}},
+		`no column "Z"`:         ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Sensitive: []schemas.KeyVariable{{Name: "Z"}}}},
+		`names "A" twice`:       ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{Sensitive: []schemas.KeyVariable{{Name: "A"}}}},
+		"nothing is said to be": ldiversity.Operator{Key: operatortest.Key("A")},
+		"the missing-value policy": ldiversity.Operator{Key: operatortest.Key("A"), Config: ldiversity.Config{
+			MeasureOptions: schemas.MeasureOptions{Missing: "wildcard"}, Sensitive: []schemas.KeyVariable{{Name: "S"}},
+		}},
 		"nothing is said of the":     individual.Operator{Key: operatortest.Key("A")},
 		`there is no column "house"`: individual.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: .5}, Config: individual.Config{Household: "house"}},
 		"a number":                   individual.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Weight: "B"}},

@@ -69,9 +69,11 @@ func TestChainStages(t *testing.T) {
 	zero := "0"
 	chain, err := operators.NewChain(source.Schema(),
 		suda.Operator{Key: operatortest.Key("Residence", "Gender", "Education", "Labor")},
-		suda.Operator{Key: operatortest.Key("Residence", "Gender", "Education", "Labor"), Config: suda.Config{Prefix: "again"}},
+		suda.Operator{Key: operatortest.Key("Residence", "Gender", "Education", "Labor"), Config: suda.Config{
+			MeasureOptions: schemas.MeasureOptions{Prefix: "again"},
+		}},
 		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "suda_score", Max: &zero}}, KeepRows: true}},
-		suda.Operator{Key: operatortest.Key("Gender", "Labor"), Config: suda.Config{Prefix: "rest"}},
+		suda.Operator{Key: operatortest.Key("Gender", "Labor"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Prefix: "rest"}}},
 	)
 	require.NoError(t, err)
 	require.Equal(t, []operators.Stage{
@@ -92,7 +94,7 @@ func TestChainStages(t *testing.T) {
 				Columns:  []string{"Gender", "Labor", "suda_score"},
 			},
 		},
-		suda.Operator{Key: operatortest.Key("Gender", "Labor"), Config: suda.Config{Prefix: "rest"}},
+		suda.Operator{Key: operatortest.Key("Gender", "Labor"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Prefix: "rest"}}},
 	)
 	require.NoError(t, err)
 	require.Equal(t, int64(10), report.Written)
@@ -167,13 +169,15 @@ func TestBindFindsMistakes(t *testing.T) {
 	}, nil)
 	word := "high"
 	for want, op := range map[string]operators.Operator{
-		`suda: there is no column "age"; did you mean "AGE"?`:    suda.Operator{Key: operatortest.Key("age", "SEX")},
-		`suda: "income" is of type float64: floating-point`:      suda.Operator{Key: operatortest.Key("income")},
-		`suda: "tags" is nested`:                                 suda.Operator{Key: operatortest.Key("tags")},
-		`suda: the key names "SEX" twice`:                        suda.Operator{Key: operatortest.Key("SEX", "SEX")},
-		`suda: the key has no variables`:                         suda.Operator{},
-		`suda: the column "suda_is" exists already`:              suda.Operator{Key: operatortest.Key("SEX")},
-		`more than one column "twice"`:                           suda.Operator{Key: operatortest.Key("twice"), Config: suda.Config{Prefix: "p"}},
+		`suda: there is no column "age"; did you mean "AGE"?`: suda.Operator{Key: operatortest.Key("age", "SEX")},
+		`suda: "income" is of type float64: floating-point`:   suda.Operator{Key: operatortest.Key("income")},
+		`suda: "tags" is nested`:                              suda.Operator{Key: operatortest.Key("tags")},
+		`suda: the key names "SEX" twice`:                     suda.Operator{Key: operatortest.Key("SEX", "SEX")},
+		`suda: the key has no variables`:                      suda.Operator{},
+		`suda: the column "suda_is" exists already`:           suda.Operator{Key: operatortest.Key("SEX")},
+		`more than one column "twice"`: suda.Operator{Key: operatortest.Key("twice"), Config: suda.Config{
+			MeasureOptions: schemas.MeasureOptions{Prefix: "p"},
+		}},
 		`suda: the weight "SEX" is of type utf8`:                 suda.Operator{Key: operatortest.Key("SEX"), Sampling: &schemas.Sampling{Weight: "SEX"}},
 		`suda: score "latice" is unknown; did you mean lattice?`: suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{Score: "latice"}},
 		`recode A: say one of map, truncate, or bands`:           recode.Operator{Config: recode.Column{Name: "A", From: "AGE"}},
@@ -185,6 +189,6 @@ func TestBindFindsMistakes(t *testing.T) {
 		_, err := operators.NewChain(schema, op)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := operators.NewChain(schema, suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{Replace: true}})
+	_, err := operators.NewChain(schema, suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Replace: true}}})
 	require.NoError(t, err)
 }

@@ -153,10 +153,24 @@ func (key Key) Request(in *arrow.Schema) (contingency.Request, error) {
 	return r, nil
 }
 
-// Summary says what the key's table looks like under the operator's missing-value policies; classes is the number of those that
-// are not dropped.
-func (key Key) Summary(t *contingency.Table, classes, uniques int64, doubles float64) *schemas.KeySummary {
-	s := &schemas.KeySummary{Classes: classes, SampleUniques: uniques, Doubles: doubles}
+// Kept says what the key's table looks like, and how many records it is of, where some of its classes are dropped.
+func (key Key) Kept(t *contingency.Table, kept *contingency.Kept) (schemas.MeasuredKey, schemas.MeasuredRecords) {
+	return key.measured(t, kept.Records, schemas.KeySummary{Classes: kept.Classes, SampleUniques: kept.Uniques, Doubles: float64(kept.Doubles)})
+}
+
+// Searched is Kept of a table in which a missing value can be any: classes with a frequency of 0 are dropped.
+func (key Key) Searched(t *contingency.Table, r *uniques.Result) (schemas.MeasuredKey, schemas.MeasuredRecords) {
+	s := schemas.KeySummary{SampleUniques: r.Uniques, Doubles: r.Doubles}
+	for _, f := range r.Frequency {
+		if f > 0 {
+			s.Classes++
+		}
+	}
+	return key.measured(t, r.Records, s)
+}
+
+// measured adds the variables to what is said of a key's classes.
+func (key Key) measured(t *contingency.Table, records int64, s schemas.KeySummary) (schemas.MeasuredKey, schemas.MeasuredRecords) {
 	for v, variable := range t.Variables {
 		s.Variables = append(s.Variables, schemas.VariableSummary{
 			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: t.MissingRecords(v),
@@ -166,35 +180,5 @@ func (key Key) Summary(t *contingency.Table, classes, uniques int64, doubles flo
 			s.Variables[v].MissingCodes = key.MissingCodes
 		}
 	}
-	return s
+	return schemas.MeasuredKey{KeySummary: &s}, schemas.MeasuredRecords{Records: records, Dropped: t.Records() - records}
 }
-
-// A BoundKey is the key of a measure, bound to a schema.
-type BoundKey struct {
-	Prefix    string
-	Counted   Key
-	Policies  []uniques.Policy // one a key variable
-	Request   contingency.Request
-	Frequency bool // the measure writes the sample frequency, of the chain's key or of its own
-
-	chain bool // of the chain's
-}
-
-// BindKey is what the binding of a measure begins with: its config is judged and completed, and its key is bound. frequency: it writes the
-// sample frequency of the chain's key. Errors are those of schemas.Settle, Key.Policies and Key.Request.
-func BindKey(m schemas.Measure, t schemas.Table, chain schemas.Key, in *arrow.Schema, frequency bool) (*BoundKey, error) {
-	b := &BoundKey{Prefix: m.ColumnPrefix(), Counted: KeyOf(m, chain)}
-	b.Frequency, b.chain = frequency || b.Counted.Own, frequency && !b.Counted.Own
-	if err := schemas.Settle(b.Prefix, t); err != nil {
-		return nil, err
-	}
-	var err error
-	if b.Policies, err = b.Counted.Policies(); err != nil {
-		return nil, err
-	}
-	b.Request, err = b.Counted.Request(in)
-	return b, err
-}
-
-// Shared tells whether the measure writes the sample frequency of the chain's key, in a column that has no prefix.
-func (b *BoundKey) Shared() bool { return b.chain }

@@ -176,9 +176,8 @@ func TestSampleOfSelection(t *testing.T) {
 		)
 		require.NoError(t, err)
 		for _, o := range report.Operators {
-			m := o.Summary.(schemas.Measured)
-			fraction, population := m.Sampled()
-			require.EqualValues(t, 3, m.Counted(), o.Name)
+			fraction, population := o.Summary.(schemas.Sampled).Sampled()
+			require.EqualValues(t, 3, o.Summary.(schemas.Judged).Counted(), o.Name)
 			require.InDelta(t, c.fraction, *fraction, 1e-15, o.Name)
 			require.InDelta(t, c.population, *population, 1e-12, o.Name)
 		}
@@ -302,7 +301,9 @@ func TestValuesThatNoRowHas(t *testing.T) {
 			mem,
 			source,
 			operators.Options{},
-			append(list, frequency.Operator{Key: operatortest.Key("sex"), Config: frequency.Config{Prefix: "last", Key: new(operatortest.Key("sex"))}})...)
+			append(list, frequency.Operator{Key: operatortest.Key("sex"), Config: frequency.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "last", Key: new(operatortest.Key("sex"))},
+			}})...)
 		require.ErrorContains(t, err, want)
 		var unfound *operators.UnfoundError
 		if !strings.Contains(want, "impossible") {

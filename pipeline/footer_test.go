@@ -38,7 +38,7 @@ func TestOutputHasNothingOfWhatWasTakenOut(t *testing.T) {
 				spec := assess("all.parquet", output)
 				spec.Key = keyOf("sex", "job")
 				spec.Operators = []schemas.Operator{
-					{Config: &suda.Config{Replace: true, Contributions: true, MSUs: true}},
+					{Config: &suda.Config{MeasureOptions: schemas.MeasureOptions{Replace: true}, Contributions: true, MSUs: true}},
 					{Config: &selection.Config{Rows: c.rows, Columns: c.columns}},
 				}
 				_, err := Run(t.Context(), spec, session.Options{})

@@ -98,9 +98,8 @@ func compare(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Rankin
 func offered(spec *schemas.Spec, prefix string) []string {
 	var names []string
 	for _, o := range spec.Operators {
-		f, figured := o.Config.(schemas.Figured)
-		if n, named := o.Config.(schemas.Named); figured && named && n.ColumnPrefix() == prefix {
-			names = f.Figures(spec)
+		if n, named := o.Config.(schemas.Named); named && n.ColumnPrefix() == prefix {
+			names = o.Figures(spec)
 		}
 	}
 	single := append(schemas.KeyFigures(), ranked()...)
@@ -122,8 +121,7 @@ func ranked() []string {
 func (g *gate) scores(spec *schemas.Spec, s *schemas.Summary, rankings []operators.Ranking) {
 	for _, r := range rankings {
 		for _, o := range spec.Operators {
-			f, figured := o.Config.(schemas.Figured)
-			if n, named := o.Config.(schemas.Named); !figured || !named || n.ColumnPrefix() != r.Operator {
+			if n, named := o.Config.(schemas.Named); !named || n.ColumnPrefix() != r.Operator {
 				continue
 			}
 			highest := 0.0
@@ -132,7 +130,7 @@ func (g *gate) scores(spec *schemas.Spec, s *schemas.Summary, rankings []operato
 			}
 			m, judged := s.Operators[r.Operator].(schemas.Judged)
 			for _, name := range ranked() {
-				if judged && slices.Contains(f.Figures(spec), name) {
+				if judged && slices.Contains(o.Figures(spec), name) {
 					g.check(name, r.Operator, highest, m.Counted(), m.LeftOut())
 				}
 			}

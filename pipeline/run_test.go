@@ -143,7 +143,7 @@ func TestSameBytes(t *testing.T) {
 		var want string
 		for _, o := range []session.Options{{Workers: 1}, {Workers: 2}, {Workers: 7, Batch: 33}, {Workers: 1, Batch: 1000}} {
 			spec := assess("in.parquet", "out."+ending)
-			spec.Operators[0].Config = &suda.Config{Replace: true, Contributions: true, MSUs: true}
+			spec.Operators[0].Config = &suda.Config{MeasureOptions: schemas.MeasureOptions{Replace: true}, Contributions: true, MSUs: true}
 			_, err := Run(t.Context(), spec, o)
 			require.NoError(t, err)
 			if ending == "arrow" && o.Batch != 0 {
@@ -185,8 +185,8 @@ func TestOperatorsInOrder(t *testing.T) {
 		{Config: &recode.Config{{Name: "age", Width: 20, Replace: true, Keep: &no}, {Name: "initial", From: "area", Truncate: 1}}},
 		{Config: &selection.Config{Rows: []selection.Condition{{Column: "sex", Values: []string{"f"}}}}},
 		{Config: &suda.Config{}},
-		{Config: &suda.Config{Prefix: "again", MaxSize: 1}},
-		{Config: &suda.Config{Prefix: "small", Key: keyOf("sex")}},
+		{Config: &suda.Config{MeasureOptions: schemas.MeasureOptions{Prefix: "again"}, MaxSize: 1}},
+		{Config: &suda.Config{MeasureOptions: schemas.MeasureOptions{Prefix: "small", Key: keyOf("sex")}}},
 	}
 	o, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)

@@ -151,7 +151,7 @@ func (j *running) liftKey(s *schemas.Summary) {
 			s.Key = measured.Key()
 		}
 		if reflect.DeepEqual(s.Key, measured.Key()) { // else it is of other records, those of another stage
-			s.Operators[m.ColumnPrefix()] = measured.WithoutKey()
+			s.Operators[m.ColumnPrefix()] = schemas.WithoutKey(measured)
 		}
 	}
 }
@@ -177,8 +177,8 @@ func (j *running) describeSample(s *schemas.Summary) {
 		if m == nil || s.Sampling.Fraction != nil {
 			continue
 		}
-		if measured, ok := s.Operators[m.ColumnPrefix()].(schemas.Measured); ok {
-			fraction, population := measured.Sampled()
+		if sampled, ok := s.Operators[m.ColumnPrefix()].(schemas.Sampled); ok {
+			fraction, population := sampled.Sampled()
 			s.Sampling.Fraction = fraction
 			if s.Sampling.PopulationSize == nil {
 				s.Sampling.PopulationSize = population

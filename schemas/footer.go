@@ -91,7 +91,7 @@ func (s *Summary) Footer() ([]byte, error) {
 	bare.Run, bare.Program, bare.Spec = nil, "", nil
 	bare.Operators = maps.Clone(s.Operators)
 	for name, o := range bare.Operators {
-		if m, ok := o.(Measured); ok {
+		if m, ok := o.(Lengthy); ok {
 			bare.Operators[name] = m.Short(footerEntries) // what can be very long is cut before it becomes text
 		}
 	}

@@ -25,6 +25,9 @@ var keyFigures = []Figure{
 	{Name: LimitDoubles, Doc: "Records with frequency 2, halved."},
 }
 
+// LimitReidentifications is the limit of correct matches expected among all records, which several operators have.
+const LimitReidentifications = "expected_reidentifications"
+
 // KeyFigures are the names of the figures of a key.
 func KeyFigures() []string {
 	names := make([]string, len(keyFigures))
@@ -81,13 +84,30 @@ func offering(figure string) []string {
 func (s *Spec) figures() map[string]bool {
 	has := map[string]bool{}
 	for _, o := range s.Operators {
-		if f, ok := o.Config.(Figured); ok {
-			for _, name := range f.Figures(s) {
-				has[name] = true
-			}
+		for _, name := range o.Figures(s) {
+			has[name] = true
 		}
 	}
 	return has
+}
+
+// Figures are the names of the figures that an operator of a spec has: its own, then those of its key.
+func (o Operator) Figures(s *Spec) []string {
+	k := kindOf(o.Config)
+	if k == nil {
+		return nil
+	}
+	var names []string
+	lacking, may := o.Config.(Lacking)
+	for _, f := range k.Limits {
+		if !may || lacking.Lacks(f.Name, s) == nil {
+			names = append(names, f.Name)
+		}
+	}
+	if o.Measure() != nil {
+		names = append(names, KeyFigures()...)
+	}
+	return names
 }
 
 // limits refuses limits of figures that the run would not have: a gate that is never closed is worse than none.

@@ -1,8 +1,5 @@
 package schemas
 
-// LimitReidentifications is the limit of correct matches expected among all records, which several operators have.
-const LimitReidentifications = "expected_reidentifications"
-
 // A Judged part of the summary has figures that limits are compared with.
 type Judged interface {
 	Counted() int64              // records that the figures are of
@@ -10,13 +7,50 @@ type Judged interface {
 	Figures() map[string]float64 // by the names of limits; those of the key and of single records left out
 }
 
-// A Measured is a measure's part of the summary.
+// A Measured is a measure's part of the summary: a pointer to a struct with [MeasuredKey] and [MeasuredRecords] in it.
 type Measured interface {
 	Judged
-	Key() *KeySummary                         // nil: it is the document's
-	WithoutKey() Measured                     // for a key that the document describes
+	Key() *KeySummary // nil: it is the document's
+	setKey(*KeySummary)
+}
+
+// MeasuredKey is what a measure's part of the summary has of the key.
+type MeasuredKey struct {
+	KeySummary *KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
+}
+
+// Key is a Measured's.
+func (m *MeasuredKey) Key() *KeySummary { return m.KeySummary }
+
+func (m *MeasuredKey) setKey(key *KeySummary) { m.KeySummary = key }
+
+// WithoutKey is a part of the summary whose key the document describes.
+func WithoutKey(m Measured) Measured {
+	m = clone(m)
+	m.setKey(nil)
+	return m
+}
+
+// MeasuredRecords are what a part of the summary is of.
+type MeasuredRecords struct {
+	Records int64 `json:"records"` // not dropped
+	Dropped int64 `json:"dropped"` // asked about, and left out for a missing value
+}
+
+// Counted is a Judged's.
+func (m *MeasuredRecords) Counted() int64 { return m.Records }
+
+// LeftOut is a Judged's.
+func (m *MeasuredRecords) LeftOut() int64 { return m.Dropped }
+
+// A Sampled part of the summary has looked at the sampling.
+type Sampled interface {
 	Sampled() (fraction, population *float64) // as it was used; nil: not at all
-	Short(entries int) Measured               // with its long lists cut to their first entries
+}
+
+// A Lengthy part of the summary has long lists.
+type Lengthy interface {
+	Short(entries int) any // with these cut to their first entries
 }
 
 // An Estimating part of the summary has estimates of what the population's counts would tell.

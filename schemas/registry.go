@@ -53,16 +53,9 @@ type Writer interface {
 	Columns(frequency bool, variables []string) []ColumnInfo
 }
 
-// A Figured operator has figures that limits can be compared with.
-type Figured interface {
-	Config
-	Figures(s *Spec) []string // their names
-}
-
-// A Measure is an operator with a contingency table of a key: it measures records by their classes.
+// A Measure is an operator with a contingency table of a key: it measures records by their classes. Its config has [MeasureOptions] in it.
 type Measure interface {
 	Writer
-	Figured
 	OwnKey() *Key          // nil: it takes the spec's
 	SetKey(*Key)           // gives it one of its own
 	MissingPolicy() string // for all variables of the key; "" for what the key says
@@ -100,9 +93,9 @@ type Remaking interface{ Remakes(column string) bool }
 // A Private config has what those who get the output do not get: Public is the rest, nil for nothing.
 type Private interface{ Public() Config }
 
-// A Lacking operator tells why it has no figure that it could have.
+// A Lacking operator does not always have all figures that its kind offers.
 type Lacking interface {
-	Lacks(figure string, s *Spec) error // nil: there is no reason
+	Lacks(figure string, s *Spec) error // why it has none of that name; nil if it has
 }
 
 // A Scoring operator has scores of records that a population could confirm.
@@ -196,9 +189,14 @@ func (o Operator) Clone() Operator {
 	if o.Config == nil {
 		return o
 	}
-	to := reflect.New(reflect.TypeOf(o.Config).Elem())
-	to.Elem().Set(reflect.ValueOf(o.Config).Elem())
-	return Operator{to.Interface().(Config)}
+	return Operator{clone(o.Config)}
+}
+
+// clone is a shallow copy of what a pointer in an interface points to.
+func clone[T any](pointer T) T {
+	to := reflect.New(reflect.TypeOf(pointer).Elem())
+	to.Elem().Set(reflect.ValueOf(pointer).Elem())
+	return to.Interface().(T)
 }
 
 // WithPrefix is the operator with another prefix of its columns.
@@ -323,42 +321,3 @@ func (o operatorsForm) Schema(*Field) Ordered {
 }
 
 func (o operatorsForm) Check(c *Checker, path string, _ *Field) {}
-
-// PrefixField is the field of a writer's prefix, which without it is the operator's name.
-func PrefixField(to *string, usual string) Field {
-	return Field{Name: "prefix", To: prefixForm{textForm{to}, usual}, Doc: "What the names of its columns start with; " + usual + " without it.",
-		Schema: `"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"`}
-}
-
-// prefixForm does not write the prefix that is taken anyway.
-type prefixForm struct {
-	textForm
-	usual string
-}
-
-func (p prefixForm) Write(*Field) (any, bool) { return *p.to, *p.to != "" && *p.to != p.usual }
-
-func (p prefixForm) Check(c *Checker, path string, _ *Field) {
-	if *p.to != "" && !prefixes.MatchString(*p.to) {
-		c.Add(path, "prefix %q is no name; it must be letters, digits and underscores, and not begin with a digit", *p.to)
-	}
-}
-
-// KeyField is the field of a measure's own key.
-func KeyField(to **Key) Field { return Field{Name: "key", To: to} }
-
-// MissingField is the field of a policy for all variables of a key.
-func MissingField(to *string) Field {
-	return Field{Name: "missing", To: to, Words: MissingPolicies, Word: "missing policy", Doc: missingDoc}
-}
-
-// ClassesMissingField is that of an operator of equivalence classes, which takes a missing value as a category or drops the record.
-func ClassesMissingField(to *string) Field {
-	return Field{Name: "missing", To: to, Schema: `"enum": ["category", "drop"]`,
-		Doc: "category: a missing value is a category of its own. drop: the record is left out and gets nulls."}
-}
-
-// ReplaceField is the field of a writer whose columns may take the place of others.
-func ReplaceField(to *bool) Field {
-	return Field{Name: "replace", To: to, Doc: "Replace columns of the same names that the input has."}
-}

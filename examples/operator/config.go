@@ -17,24 +17,17 @@ const (
 
 // A Config is what a spec says of the operator.
 type Config struct {
-	Prefix  string
-	Key     *schemas.Key // nil means the spec's
-	Missing string
-	Below   float64 // percent of the records: a key that fewer have is rare; 0 means 1
-	Replace bool
+	schemas.MeasureOptions
+	Below float64 // percent of the records: a key that fewer have is rare; 0 means 1
 }
 
 // Fields is the field table: the spec's decoder, its JSON Schema, the defaults and the range checks come of it.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: []schemas.Field{
-		schemas.PrefixField(&c.Prefix, name),
-		schemas.KeyField(&c.Key),
-		schemas.MissingField(&c.Missing),
+	return schemas.Table{Fields: c.With(name, []schemas.Field{
 		{Name: "below", To: &c.Below, Default: 1.0, Range: (&schemas.Range{Most: 100, Above: true}).Saying("it must be above 0 and at most 100"),
 			Doc:  "A key that fewer percent of the records have is rare.",
 			Flag: &schemas.Flag{Name: "rare-below", Usage: "rare: a key that fewer than `P` percent of the records have is rare (default: 1)"}},
-		schemas.ReplaceField(&c.Replace),
-	}}
+	})}
 }
 
 // Check tells what the field table cannot.
@@ -44,25 +37,6 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 
 // ColumnPrefix is what the names of the columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, name) }
-
-// Common is a schemas.Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) {
-	return &c.Prefix, &c.Missing, &c.Replace
-}
-
-// OwnKey is a schemas.Measure's.
-func (c *Config) OwnKey() *schemas.Key { return c.Key }
-
-// SetKey is a schemas.Measure's.
-func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
-
-// MissingPolicy is a schemas.Measure's.
-func (c *Config) MissingPolicy() string { return c.Missing }
-
-// Figures are the limits that the operator offers.
-func (c *Config) Figures(*schemas.Spec) []string {
-	return append([]string{limit}, schemas.KeyFigures()...)
-}
 
 // Columns are those that it writes.
 func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {

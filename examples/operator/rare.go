@@ -24,42 +24,32 @@ func (r rare) Bind(in *arrow.Schema) (*operators.Plan, error) { return r.BindAs(
 
 // BindAs is an operators.Keyed's.
 func (r rare) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	if err := schemas.Settle(r.config.ColumnPrefix(), r.config.Fields()); err != nil {
-		return nil, err
-	}
-	key := r.Counts()
-	drop, err := key.Drops()
+	key, err := operators.BindKey(&r.config, r.key, in, frequency)
 	if err != nil {
 		return nil, err
 	}
-	request, err := key.Request(in)
+	drop, err := key.Counted.Drops()
 	if err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: r.config.ColumnPrefix(), Tables: []contingency.Request{request}}
-	plan.Fit = func(_ context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
-		return r.fit(key, drop, tables[0], frequency || key.Own)
+	key.Plan.Fit = func(_ context.Context, tables []*contingency.Table, _ operators.Env) (operators.Fitted, error) {
+		return r.fit(key, drop, tables[0])
 	}
-	operators.AddColumns(plan, in, r.config.Columns(frequency && !key.Own, nil), r.config.Replace)
-	return plan, nil
+	return key.Plan, nil
 }
 
 // fit makes a value for each class of the key.
-func (r rare) fit(key operators.Key, drop []bool, t *contingency.Table, frequency bool) (operators.Fitted, error) {
+func (r rare) fit(key *operators.BoundKey, drop []bool, t *contingency.Table) (operators.Fitted, error) {
 	kept := t.Keep(drop)
 	count := kept.Counts()
-	s := &Summary{Records: kept.Records, Dropped: t.Records() - kept.Records, KeySummary: key.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))}
+	s := &Summary{}
+	s.MeasuredKey, s.MeasuredRecords = key.Counted.Kept(t, kept)
 	percent := make([]float64, len(count))
 	for class, n := range count {
 		if percent[class] = operators.Percent(float64(n), float64(kept.Records)); percent[class] < r.config.Below {
 			s.Rare += n
 		}
 	}
-	in := func(class int) bool { return count[class] > 0 }
-	fitted := &operators.ByClass{Document: s}
-	if frequency {
-		fitted.Columns = append(fitted.Columns, operators.ClassColumn{Values: operators.Values(count, in)})
-	}
-	fitted.Columns = append(fitted.Columns, operators.ClassColumn{Values: operators.Values(percent, in)})
-	return fitted, t.Err()
+	values := operators.Values(percent, func(class int) bool { return count[class] > 0 })
+	return &operators.ByClass{Document: s, Columns: key.Columns(count, values)}, t.Err()
 }

@@ -33,7 +33,7 @@ func TestFrequency(t *testing.T) {
 			mem,
 			source,
 			operators.Options{},
-			frequency.Operator{Key: operatortest.Key("A", "B"), Config: frequency.Config{Missing: missing}},
+			frequency.Operator{Key: operatortest.Key("A", "B"), Config: frequency.Config{MeasureOptions: schemas.MeasureOptions{Missing: missing}}},
 		)
 		require.NoError(t, err)
 		require.Equal(t, append([]string{"A B sample_frequency"}, want...), out, missing)
@@ -56,11 +56,15 @@ func TestFrequencyWithLittleMemory(t *testing.T) {
 		recode.Operator{Config: recode.Column{Name: "A2", From: "A", Width: 2, Keep: &no}},
 		frequency.Operator{Key: k},
 		frequency.Operator{
-			Key:    k,
-			Config: frequency.Config{Prefix: "coarse", Key: &schemas.Key{Missing: "drop", Variables: []schemas.KeyVariable{{Name: "A2"}, {Name: "B"}}}},
+			Key: k,
+			Config: frequency.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "coarse", Key: &schemas.Key{Missing: "drop", Variables: []schemas.KeyVariable{{Name: "A2"}, {Name: "B"}}}},
+			},
 		},
 		selection.Operator{Config: selection.Config{Rows: []selection.Condition{{Column: "sample_frequency", Values: []string{"1"}}}}},
-		frequency.Operator{Key: k, Config: frequency.Config{Prefix: "rest", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "B"}, {Name: "A2"}}}}},
+		frequency.Operator{Key: k, Config: frequency.Config{
+			MeasureOptions: schemas.MeasureOptions{Prefix: "rest", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "B"}, {Name: "A2"}}}},
+		}},
 	}
 	want, _, err := operatortest.Table(
 		t,

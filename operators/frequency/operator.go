@@ -53,49 +53,37 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
-	b := &bound{key: o.Counts()}
-	var err error
-	if b.policies, err = b.key.Policies(); err != nil {
-		return nil, err
-	}
-	request, err := b.key.Request(in)
+	key, err := operators.BindKey(&o.Config, o.Key, in, frequency)
 	if err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: o.Config.ColumnPrefix(), Tables: []contingency.Request{request}, Counts: true, Fit: b.fit}
-	operators.AddColumns(plan, in, o.Config.Columns(frequency && !b.key.Own, nil), o.Config.Replace)
-	return plan, nil
+	b := &bound{key}
+	b.Plan.Fit, b.Plan.Counts = b.fit, true
+	return b.Plan, nil
 }
 
 // bound is frequency, bound to a schema.
-type bound struct {
-	key      operators.Key
-	policies []uniques.Policy
-}
+type bound struct{ *operators.BoundKey }
 
 // fit counts sample uniques and pairs. Only under wildcard are frequencies others than the table's counts.
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
-	f := &fitted{}
-	var n1, classes int64
-	doubles := 0.0
-	if slices.Contains(b.policies, uniques.Wildcard) {
+	f, s := &fitted{}, &Summary{}
+	f.summary = s
+	if slices.Contains(b.Policies, uniques.Wildcard) {
 		if err := env.InMemory(t, fmt.Sprintf("comparing %d key combinations, as a missing value may be anything (wildcard),", t.Classes()), 0, "take another policy"); err != nil {
 			return nil, err
 		}
-		r, err := uniques.Frequencies(ctx, t, b.policies)
+		r, err := uniques.Frequencies(ctx, t, b.Policies)
 		if err != nil {
 			return nil, err
 		}
 		f.Columns = []operators.ClassColumn{{Values: operators.Values(r.Frequency, func(c int) bool { return r.Frequency[c] > 0 })}}
-		n1, doubles, classes = r.Uniques, r.Doubles, operators.KeptClasses(r.Frequency)
-		f.summary = &Summary{Records: r.Records, Dropped: t.Records() - r.Records}
+		s.MeasuredKey, s.MeasuredRecords = b.Counted.Searched(t, r)
 	} else {
-		f.kept = t.Keep(operators.Dropping(b.policies))
-		n1, doubles, classes = f.kept.Uniques, float64(f.kept.Doubles), f.kept.Classes
-		f.summary = &Summary{Records: f.kept.Records, Dropped: t.Records() - f.kept.Records}
+		f.kept = t.Keep(operators.Dropping(b.Policies))
+		s.MeasuredKey, s.MeasuredRecords = b.Counted.Kept(t, f.kept)
 	}
-	f.summary.KeySummary = b.key.Summary(t, classes, n1, doubles)
 	return f, t.Err()
 }
 

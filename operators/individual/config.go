@@ -21,27 +21,20 @@ var Estimators = []string{"exact", "approximate"}
 
 // A Config is what a spec says of the operator.
 type Config struct {
-	Prefix    string       // of the columns; "" means individual
-	Key       *schemas.Key // nil means the spec's
-	Missing   string       // category or drop; "" for what the key says
-	Household string       // column that is the same for all members of a household; "" for none
-	Estimator string       // one of Estimators; "" means exact
-	Replace   bool         // existing columns of the same names are replaced
+	schemas.MeasureOptions
+	Household string // column that is the same for all members of a household; "" for none
+	Estimator string // one of Estimators; "" means exact
 }
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: []schemas.Field{
-		schemas.PrefixField(&c.Prefix, Name),
-		schemas.KeyField(&c.Key),
-		schemas.MissingField(&c.Missing),
+	return schemas.Table{Fields: c.With(Name, []schemas.Field{
 		{Name: "household", To: &c.Household, Doc: "Column that is the same for all members of a household.",
 			Flag: &schemas.Flag{Name: "household", Usage: "individual: `COLUMN` that is the same for all members of a household"}},
 		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
 			Doc:  "The negative binomial's E[1/F], or the closed formula of other programs.",
 			Flag: &schemas.Flag{Name: "risk-estimator", Usage: "individual: exact or approximate, the closed formula of other programs (default: exact)"}},
-		schemas.ReplaceField(&c.Replace),
-	}}
+	})}
 }
 
 // Check tells what the field table cannot.
@@ -66,27 +59,8 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 // ColumnPrefix is what the names of the operator's columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
 
-// Common is a Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) {
-	return &c.Prefix, &c.Missing, &c.Replace
-}
-
-// OwnKey is a Measure's.
-func (c *Config) OwnKey() *schemas.Key { return c.Key }
-
-// SetKey is a Measure's.
-func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
-
-// MissingPolicy is a Measure's.
-func (c *Config) MissingPolicy() string { return c.Missing }
-
 // Weighs is a Weighing operator's.
 func (c *Config) Weighs() bool { return true }
-
-// Figures are those of the summary, and of the key.
-func (c *Config) Figures(*schemas.Spec) []string {
-	return append([]string{schemas.LimitReidentifications}, schemas.KeyFigures()...)
-}
 
 // Columns are those that the operator writes, in order.
 func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {

@@ -48,7 +48,7 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o}
 	var err error
-	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, o.Key, in, frequency); err != nil {
 		return nil, err
 	}
 	if o.Sampling == nil {
@@ -58,8 +58,8 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
-	if err := operators.RequestWeight(plan, in, o.Sampling); err != nil {
+	b.Plan.Fit = b.fit
+	if err := operators.RequestWeight(b.Plan, in, o.Sampling); err != nil {
 		return nil, err
 	}
 	b.weighed = o.Sampling.Weight != ""
@@ -70,11 +70,10 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		if err != nil {
 			return nil, err
 		}
-		b.household = len(plan.Tables)
-		plan.Tables = append(plan.Tables, request)
+		b.household = len(b.Plan.Tables)
+		b.Plan.Tables = append(b.Plan.Tables, request)
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
-	return plan, nil
+	return b.Plan, nil
 }
 
 // bound is individual, bound to a schema.
@@ -116,9 +115,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	f.summary = s
 	operators.KeyNotes(env, t, b.Sampling)
 	kept := t.Keep(b.drop)
-	f.count, s.Records = kept.Counts(), kept.Records
-	s.Dropped = t.Records() - s.Records
-	s.KeySummary = b.Counted.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
+	f.count = kept.Counts()
+	s.MeasuredKey, s.MeasuredRecords = b.Counted.Kept(t, kept)
 	if fraction > 0 {
 		s.Fraction, s.PopulationSize = &fraction, &sample.Population
 	}
@@ -267,11 +265,7 @@ func (f *fitted) Rank(class int64) (float64, int64) { return f.risk[class], f.co
 // columns are the values of each class.
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.count[c] > 0 }
-	var list []operators.ClassColumn
-	if f.bound.Frequency {
-		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
-	}
-	list = append(list, operators.ClassColumn{Values: operators.Values(f.risk, in)})
+	list := f.bound.Columns(f.count, operators.Values(f.risk, in))
 	if f.households != nil {
 		list = append(
 			list,

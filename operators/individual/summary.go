@@ -4,16 +4,15 @@ import "microrisk/schemas"
 
 // A Summary is individual's part of the summary.
 type Summary struct {
-	KeySummary          *schemas.KeySummary `json:"key,omitempty"`
-	Records             int64               `json:"records"` // not dropped
-	Dropped             int64               `json:"dropped"` // chosen, and left out for a missing value
-	Fraction            *float64            `json:"sampling_fraction"`
-	PopulationSize      *float64            `json:"population_size"`
-	Estimator           string              `json:"estimator"`
-	Greatest            *float64            `json:"greatest_risk"` // null without records
-	Reidentified        float64             `json:"expected_reidentifications"`
-	ReidentifiedPercent float64             `json:"expected_reidentification_percent"`
-	Household           *HouseholdSummary   `json:"household,omitempty"`
+	schemas.MeasuredKey
+	schemas.MeasuredRecords
+	Fraction            *float64          `json:"sampling_fraction"`
+	PopulationSize      *float64          `json:"population_size"`
+	Estimator           string            `json:"estimator"`
+	Greatest            *float64          `json:"greatest_risk"` // null without records
+	Reidentified        float64           `json:"expected_reidentifications"`
+	ReidentifiedPercent float64           `json:"expected_reidentification_percent"`
+	Household           *HouseholdSummary `json:"household,omitempty"`
 }
 
 // A HouseholdSummary has the risk of households.
@@ -24,23 +23,7 @@ type HouseholdSummary struct {
 	Percent      float64 `json:"expected_reidentification_percent"`
 }
 
-// Key is a Measured's.
-func (i *Summary) Key() *schemas.KeySummary { return i.KeySummary }
-
-// LeftOut is a Measured's.
-func (i *Summary) LeftOut() int64 { return i.Dropped }
-
-// Counted is a Measured's.
-func (i *Summary) Counted() int64 { return i.Records }
-
-// WithoutKey is a Measured's.
-func (i *Summary) WithoutKey() schemas.Measured {
-	alone := *i
-	alone.KeySummary = nil
-	return &alone
-}
-
-// Sampled is a Measured's.
+// Sampled is a Sampled part's.
 func (i *Summary) Sampled() (fraction, population *float64) {
 	return i.Fraction, i.PopulationSize
 }
@@ -49,9 +32,6 @@ func (i *Summary) Sampled() (fraction, population *float64) {
 func (i *Summary) Figures() map[string]float64 {
 	return map[string]float64{schemas.LimitReidentifications: i.Reidentified}
 }
-
-// Short is a Measured's.
-func (i *Summary) Short(int) schemas.Measured { return i }
 
 // Estimates is an Estimating part's.
 func (i *Summary) Estimates() []schemas.Estimate {

@@ -27,21 +27,15 @@ const (
 
 // A Config is what a spec says of the operator.
 type Config struct {
-	Prefix       string       // of the columns; "" means kanonymity
-	Key          *schemas.Key // nil means the spec's
-	Missing      string       // policy for all variables of the key, "" for what the key says
-	K            int64        // 0 means DefaultK
-	Combinations int          // combinations of at most this many key variables are looked at; 0: the whole key only
-	Force        bool         // search even if it is estimated to take more than an hour
-	Replace      bool         // existing columns of the same names are replaced
+	schemas.MeasureOptions
+	K            int64 // 0 means DefaultK
+	Combinations int   // combinations of at most this many key variables are looked at; 0: the whole key only
+	Force        bool  // search even if it is estimated to take more than an hour
 }
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: []schemas.Field{
-		schemas.PrefixField(&c.Prefix, Name),
-		schemas.KeyField(&c.Key),
-		schemas.MissingField(&c.Missing),
+	return schemas.Table{Fields: c.With(Name, []schemas.Field{
 		{
 			Name:    "k",
 			To:      &c.K,
@@ -59,8 +53,7 @@ func (c *Config) Fields() schemas.Table {
 				Usage: "search even if it is estimated to take more than an hour",
 				When:  func() bool { return c.Combinations > 0 },
 			}},
-		schemas.ReplaceField(&c.Replace),
-	}}
+	})}
 }
 
 // Check tells what the field table cannot.
@@ -80,25 +73,6 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 
 // ColumnPrefix is what the names of the operator's columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
-
-// Common is a Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) {
-	return &c.Prefix, &c.Missing, &c.Replace
-}
-
-// OwnKey is a Measure's.
-func (c *Config) OwnKey() *schemas.Key { return c.Key }
-
-// SetKey is a Measure's.
-func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
-
-// MissingPolicy is a Measure's.
-func (c *Config) MissingPolicy() string { return c.Missing }
-
-// Figures are those of the summary, and of the key.
-func (c *Config) Figures(*schemas.Spec) []string {
-	return append([]string{Limit}, schemas.KeyFigures()...)
-}
 
 // Columns are those that the operator writes, in order.
 func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {

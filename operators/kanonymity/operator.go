@@ -48,15 +48,14 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o}
 	var err error
-	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, o.Key, in, frequency); err != nil {
 		return nil, err
 	}
-	if b.Config.Combinations > 0 && len(b.Request.Keys) > anonymity.MostVariables {
-		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.Prefix, len(b.Request.Keys), anonymity.MostVariables)
+	if b.Config.Combinations > 0 && len(b.Counted.Variables) > anonymity.MostVariables {
+		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.Prefix, len(b.Counted.Variables), anonymity.MostVariables)
 	}
-	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
-	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
-	return plan, nil
+	b.Plan.Fit = b.fit
+	return b.Plan, nil
 }
 
 // bound is kanonymity, bound to a schema.
@@ -87,13 +86,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	operators.KeyNotes(env, t, nil)
 	k := b.Config.K
 	f := &fitted{bound: b, frequency: r.Frequency}
-	s := &Summary{
-		Records:      r.Records,
-		Dropped:      t.Records() - r.Records,
-		K:            k,
-		Combinations: 1,
-		KeySummary:   b.Counted.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles),
-	}
+	s := &Summary{K: k, Combinations: 1}
+	s.MeasuredKey, s.MeasuredRecords = b.Counted.Searched(t, r)
 	f.summary = s
 	for i, n := range r.Frequency {
 		if n == 0 {
@@ -191,18 +185,13 @@ func (f *fitted) violates(class int64) int32 {
 // columns are the values of each class.
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.frequency[c] > 0 }
-	var list []operators.ClassColumn
-	if f.bound.Frequency {
-		list = append(list, operators.ClassColumn{Values: operators.Values(f.frequency, in)})
-	}
 	violates := make([]int32, len(f.frequency))
 	for c := range violates {
 		violates[c] = f.violates(int64(c))
 	}
-	list = append(list, operators.ClassColumn{Values: operators.Values(violates, in)})
+	list := []arrow.Array{operators.Values(violates, in)}
 	if f.violations != nil {
-		list = append(list, operators.ClassColumn{Values: operators.Values(f.violations, in)},
-			operators.ClassColumn{Values: operators.Values(f.minSize, func(c int) bool { return in(c) && f.minSize[c] > 0 })})
+		list = append(list, operators.Values(f.violations, in), operators.Values(f.minSize, func(c int) bool { return in(c) && f.minSize[c] > 0 }))
 	}
-	return list
+	return f.bound.Columns(f.frequency, list...)
 }

@@ -27,21 +27,15 @@ const (
 
 // A Config is what a spec says of the operator.
 type Config struct {
-	Prefix    string                // of the columns; "" means ldiversity
-	Key       *schemas.Key          // nil means the spec's
-	Missing   string                // of the key: category or drop; "" for what the key says
+	schemas.MeasureOptions
 	Sensitive []schemas.KeyVariable // Missing, of each: ignore (a missing value is no value; the default) or category
 	L         int64                 // the summary counts records below it; 0 means DefaultL
 	C         float64               // of recursive (c, l)-diversity; 0 means DefaultC
-	Replace   bool                  // existing columns of the same names are replaced
 }
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Required: []string{"sensitive"}, Fields: []schemas.Field{
-		schemas.PrefixField(&c.Prefix, Name),
-		schemas.KeyField(&c.Key),
-		schemas.MissingField(&c.Missing),
+	return schemas.Table{Required: []string{"sensitive"}, Fields: c.With(Name, []schemas.Field{
 		{
 			Name:   "sensitive",
 			To:     &c.Sensitive,
@@ -57,8 +51,7 @@ func (c *Config) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "diversity", Usage: "ldiversity: `L` of the counts in the summary (default: 2)"}},
 		{Name: "c", To: &c.C, Default: DefaultC, Range: schemas.Positive(), Doc: "Of recursive (c, l)-diversity.",
 			Flag: &schemas.Flag{Name: "diversity-factor", Usage: "ldiversity: `C` of recursive (c, l)-diversity (default: 2)"}},
-		schemas.ReplaceField(&c.Replace),
-	}}
+	})}
 }
 
 // Check tells what the field table cannot.
@@ -87,28 +80,9 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 // ColumnPrefix is what the names of the operator's columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
 
-// Common is a Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) {
-	return &c.Prefix, &c.Missing, &c.Replace
-}
-
-// OwnKey is a Measure's.
-func (c *Config) OwnKey() *schemas.Key { return c.Key }
-
-// SetKey is a Measure's.
-func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
-
-// MissingPolicy is a Measure's.
-func (c *Config) MissingPolicy() string { return c.Missing }
-
 // Lists is a Listing's.
 func (c *Config) Lists(f func(path string, list *[]schemas.KeyVariable)) {
 	f("sensitive", &c.Sensitive)
-}
-
-// Figures are those of the summary, and of the key.
-func (c *Config) Figures(*schemas.Spec) []string {
-	return append([]string{Limit}, schemas.KeyFigures()...)
 }
 
 // Columns are those that the operator writes, in order.

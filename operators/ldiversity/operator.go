@@ -46,13 +46,13 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o}
 	var err error
-	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, o.Key, in, frequency); err != nil {
 		return nil, err
 	}
 	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
+	b.Plan.Fit = b.fit
 	for _, s := range b.Config.Sensitive {
 		with := b.Counted
 		s.Missing = ""
@@ -64,13 +64,12 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		if err != nil {
 			return nil, err
 		}
-		plan.Tables = append(plan.Tables, request)
+		b.Plan.Tables = append(b.Plan.Tables, request)
 	}
-	if len(plan.Tables) == 1 {
+	if len(b.Plan.Tables) == 1 {
 		return nil, fmt.Errorf("%s: nothing is said to be sensitive", b.Prefix)
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
-	return plan, nil
+	return b.Plan, nil
 }
 
 // bound is ldiversity, bound to a schema.
@@ -97,9 +96,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	f := &fitted{bound: b}
 	s := &Summary{L: b.Config.L, C: b.Config.C}
 	kept := t.Keep(b.drop)
-	f.count, s.Records = kept.Counts(), kept.Records
-	s.Dropped = t.Records() - s.Records
-	s.KeySummary = b.Counted.Summary(t, kept.Classes, kept.Uniques, float64(kept.Doubles))
+	f.count = kept.Counts()
+	s.MeasuredKey, s.MeasuredRecords = b.Counted.Kept(t, kept)
 	f.summary = s
 	for i, table := range tables[1:] {
 		if err := f.measure(ctx, t, table, b.Config.Sensitive[i]); err != nil {
@@ -179,21 +177,13 @@ func (f *fitted) Summary() any { return f.summary }
 // columns are the values of each class.
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.count[c] > 0 }
-	var list []operators.ClassColumn
-	if f.bound.Frequency {
-		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
-	}
+	var list []arrow.Array
 	for _, values := range f.values {
 		distinct, entropy, recursive := make([]int64, len(values)), make([]float64, len(values)), make([]int64, len(values))
 		for c, d := range values {
 			distinct[c], entropy[c], recursive[c] = d.Distinct, d.Entropy, d.Recursive
 		}
-		list = append(
-			list,
-			operators.ClassColumn{Values: operators.Values(distinct, in)},
-			operators.ClassColumn{Values: operators.Values(entropy, in)},
-			operators.ClassColumn{Values: operators.Values(recursive, in)},
-		)
+		list = append(list, operators.Values(distinct, in), operators.Values(entropy, in), operators.Values(recursive, in))
 	}
-	return list
+	return f.bound.Columns(f.count, list...)
 }

@@ -4,12 +4,11 @@ import "microrisk/schemas"
 
 // A Summary is ldiversity's part of the summary.
 type Summary struct {
-	KeySummary *schemas.KeySummary `json:"key,omitempty"`
-	Records    int64               `json:"records"` // not dropped
-	Dropped    int64               `json:"dropped"` // chosen, and left out for a missing value
-	L          int64               `json:"l"`
-	C          float64             `json:"c"`
-	Sensitive  []SensitiveSummary  `json:"sensitive"`
+	schemas.MeasuredKey
+	schemas.MeasuredRecords
+	L         int64              `json:"l"`
+	C         float64            `json:"c"`
+	Sensitive []SensitiveSummary `json:"sensitive"`
 }
 
 // A SensitiveSummary tells of a sensitive variable. Least figures are null without records.
@@ -25,25 +24,6 @@ type SensitiveSummary struct {
 	BelowRecursive int64    `json:"below_recursive"` // whose class is not recursive (c, l)-diverse
 }
 
-// Key is a Measured's.
-func (l *Summary) Key() *schemas.KeySummary { return l.KeySummary }
-
-// LeftOut is a Measured's.
-func (l *Summary) LeftOut() int64 { return l.Dropped }
-
-// Counted is a Measured's.
-func (l *Summary) Counted() int64 { return l.Records }
-
-// WithoutKey is a Measured's.
-func (l *Summary) WithoutKey() schemas.Measured {
-	alone := *l
-	alone.KeySummary = nil
-	return &alone
-}
-
-// Sampled is a Measured's.
-func (l *Summary) Sampled() (fraction, population *float64) { return nil, nil }
-
 // Figures is a Measured's.
 func (l *Summary) Figures() map[string]float64 {
 	most := 0.0
@@ -52,6 +32,3 @@ func (l *Summary) Figures() map[string]float64 {
 	}
 	return map[string]float64{Limit: most}
 }
-
-// Short is a Measured's.
-func (l *Summary) Short(int) schemas.Measured { return l }

@@ -30,36 +30,33 @@ const (
 
 // A Config is what a spec says of the operator. Zero values of the settings mean the defaults of packages search and risk.
 type Config struct {
-	Prefix         string       // of the columns; "" means mc3
-	Key            *schemas.Key // nil means the spec's
-	Missing        string       // category or drop, for all variables of the key; "" for what the key says
-	PriorPrecision []float64    // total prior precision; the columns are of the first, all are compared in the summary; nil means 1
-	Search         string       // one of Searches; "" means exact where it can be afforded, else mc3 with tempering
-	Weights        string       // one of ModelWeights; "" means likelihood
-	EdgePenalty    float64      // log prior odds against each edge
-	BurnIn         *int         // of mc3
-	Iterations     *int         // of mc3
-	Thinning       *int         // of mc3
-	Chains         *int         // of mc3
-	Temperatures   *int         // of mc3: 1 for no tempering
-	Moves          string       // of mc3: one of GraphMoves
-	Schedule       string       // of anneal: one of Schedules
-	Restarts       *int         // of anneal
-	Window         *float64     // of occam
-	Directions     string       // of occam: one of WindowDirections
-	Razor          bool         // of occam
-	Draws          *int         // of exact: junction trees
-	Graph          string       // of fixed: cliques as in [AGE SEX][SEX MSTATUS], or independence, or saturated
-	Estimator      string       // one of Estimators; "" means gamma
-	PosteriorDraws *int         // of montecarlo
-	CellDraws      *int         // for PU over the empty cells of a large table
-	SetMatch       bool         // write the probability that a set of f records is matched to itself, too
-	Baselines      bool         // compare with simpler models
-	RelativeRisk   bool         // compare with the risk without each variable and category
-	Ordinal        []string     // variables whose categories are collapsed with their neighbours only
-	ModelOut       string       // file that the fitted model is saved to
-	ModelIn        string       // file with a model that is used without a fit
-	Replace        bool         // existing columns of the same names are replaced
+	schemas.MeasureOptions
+	PriorPrecision []float64 // total prior precision; the columns are of the first, all are compared in the summary; nil means 1
+	Search         string    // one of Searches; "" means exact where it can be afforded, else mc3 with tempering
+	Weights        string    // one of ModelWeights; "" means likelihood
+	EdgePenalty    float64   // log prior odds against each edge
+	BurnIn         *int      // of mc3
+	Iterations     *int      // of mc3
+	Thinning       *int      // of mc3
+	Chains         *int      // of mc3
+	Temperatures   *int      // of mc3: 1 for no tempering
+	Moves          string    // of mc3: one of GraphMoves
+	Schedule       string    // of anneal: one of Schedules
+	Restarts       *int      // of anneal
+	Window         *float64  // of occam
+	Directions     string    // of occam: one of WindowDirections
+	Razor          bool      // of occam
+	Draws          *int      // of exact: junction trees
+	Graph          string    // of fixed: cliques as in [AGE SEX][SEX MSTATUS], or independence, or saturated
+	Estimator      string    // one of Estimators; "" means gamma
+	PosteriorDraws *int      // of montecarlo
+	CellDraws      *int      // for PU over the empty cells of a large table
+	SetMatch       bool      // write the probability that a set of f records is matched to itself, too
+	Baselines      bool      // compare with simpler models
+	RelativeRisk   bool      // compare with the risk without each variable and category
+	Ordinal        []string  // variables whose categories are collapsed with their neighbours only
+	ModelOut       string    // file that the fitted model is saved to
+	ModelIn        string    // file with a model that is used without a fit
 }
 
 // Words of the config.
@@ -173,20 +170,6 @@ func between(least, most float64, such string) *schemas.Range {
 // ColumnPrefix is what the names of the operator's columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
 
-// Common is a Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) {
-	return &c.Prefix, &c.Missing, &c.Replace
-}
-
-// OwnKey is a Measure's.
-func (c *Config) OwnKey() *schemas.Key { return c.Key }
-
-// SetKey is a Measure's.
-func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
-
-// MissingPolicy is a Measure's.
-func (c *Config) MissingPolicy() string { return c.Missing }
-
 // Weighs is a Weighing operator's.
 func (c *Config) Weighs() bool { return true }
 
@@ -195,13 +178,6 @@ func (c *Config) Public() schemas.Config {
 	bare := *c
 	bare.ModelIn, bare.ModelOut = "", ""
 	return &bare
-}
-
-// Figures are those of the summary, and of the key.
-func (c *Config) Figures(*schemas.Spec) []string {
-	return append(
-		[]string{LimitPU, LimitPUSU, LimitCMUM, LimitCMSU, LimitPopulationUniques, LimitCorrectMatches, LimitMaxCorrectMatch, schemas.LimitReidentifications},
-		schemas.KeyFigures()...)
 }
 
 // Columns are those that the operator writes, in order.

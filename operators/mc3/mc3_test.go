@@ -17,7 +17,7 @@ import (
 var people = []string{"x 1", "x 1", "x 2", "y 2", "y 1", "x 1", "_ 1", "y 3"}
 
 func fixedModel(graph, estimator string) mc3.Config {
-	return mc3.Config{Search: "fixed", Graph: graph, Estimator: estimator, Missing: schemas.MissingDrop}
+	return mc3.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingDrop}, Search: "fixed", Graph: graph, Estimator: estimator}
 }
 
 func mc3Rows(t *testing.T, c mc3.Config, s schemas.Sampling, o operators.Options, rows []string, model *mc3.Model) ([]string, *operators.Report, error) {
@@ -63,7 +63,7 @@ func TestMC3ByHand(t *testing.T) {
 // A sample that is the population leaves nothing to estimate.
 func TestMC3OfThePopulation(t *testing.T) {
 	for _, estimator := range mc3.Estimators {
-		c := mc3.Config{Estimator: estimator, Missing: schemas.MissingCategory}
+		c := mc3.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}, Estimator: estimator}
 		out, report, err := mc3Rows(t, c, schemas.Sampling{PopulationSize: 8}, operators.Options{}, people, nil)
 		require.NoError(t, err)
 		require.Equal(t, "x 1 3 0.3333333333333333 0 3", out[1], estimator)
@@ -95,7 +95,7 @@ func pointerTo[T any](v T) *T { return &v }
 
 // A model that was saved gives the same values without a fit, also for another file.
 func TestMC3UsesASavedModel(t *testing.T) {
-	c := mc3.Config{Missing: schemas.MissingCategory, PriorPrecision: []float64{2}}
+	c := mc3.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}, PriorPrecision: []float64{2}}
 	sampling := schemas.Sampling{PopulationSize: 100}
 	want, report, err := mc3Rows(t, c, sampling, operators.Options{}, people, nil)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestMC3UsesASavedModel(t *testing.T) {
 	require.NoError(t, err)
 	model, err := mc3.DecodeModel("model.json", text)
 	require.NoError(t, err)
-	c = mc3.Config{Missing: schemas.MissingCategory, ModelIn: "model.json"}
+	c = mc3.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}, ModelIn: "model.json"}
 	got, _, err := mc3Rows(t, c, sampling, operators.Options{}, people, model)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -121,7 +121,9 @@ func TestMC3UsesASavedModel(t *testing.T) {
 }
 
 func TestMC3SummaryHasWhatWasAsked(t *testing.T) {
-	c := mc3.Config{Missing: schemas.MissingCategory, Baselines: true, RelativeRisk: true, Ordinal: []string{"B"}, PriorPrecision: []float64{1, 50}}
+	c := mc3.Config{
+		MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}, Baselines: true, RelativeRisk: true, Ordinal: []string{"B"}, PriorPrecision: []float64{1, 50},
+	}
 	_, report, err := mc3Rows(t, c, schemas.Sampling{Fraction: 0.2}, operators.Options{}, people, nil)
 	require.NoError(t, err)
 	s := report.Operators[0].Summary.(*mc3.Summary)
@@ -140,8 +142,10 @@ func TestMC3Refuses(t *testing.T) {
 		m    mc3.Operator
 		want string
 	}{
-		"no sampling":    {mc3.Operator{Key: operatortest.Key("A", "B")}, "nothing is said of the size of the population"},
-		"wildcard":       {mc3.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: 1}, Config: mc3.Config{Missing: "wildcard"}}, "which mc3 does not know"},
+		"no sampling": {mc3.Operator{Key: operatortest.Key("A", "B")}, "nothing is said of the size of the population"},
+		"wildcard": {mc3.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: 1}, Config: mc3.Config{
+			MeasureOptions: schemas.MeasureOptions{Missing: "wildcard"},
+		}}, "which mc3 does not know"},
 		"unknown search": {mc3.Operator{Key: operatortest.Key("A"), Sampling: &schemas.Sampling{Fraction: 1}, Config: mc3.Config{Search: "guess"}}, `search "guess" is unknown`},
 		"unknown name":   {mc3.Operator{Key: operatortest.Key("A", "B"), Sampling: &schemas.Sampling{Fraction: 1}, Config: fixedModel("[A C]", "")}, `"C"`},
 		"no column":      {mc3.Operator{Key: operatortest.Key("A", "BB"), Sampling: &schemas.Sampling{Fraction: 1}}, "did you mean"},

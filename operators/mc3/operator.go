@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/bayes/risk"
-	"microrisk/engine/contingency"
 	"microrisk/operators"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
@@ -83,7 +82,7 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o}
 	var err error
-	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, o.Key, in, frequency); err != nil {
 		return nil, err
 	}
 	if o.Sampling == nil {
@@ -95,12 +94,11 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	if err := b.settings(); err != nil {
 		return nil, err
 	}
-	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
-	if err := operators.RequestWeight(plan, in, o.Sampling); err != nil {
+	b.Plan.Fit = b.fit
+	if err := operators.RequestWeight(b.Plan, in, o.Sampling); err != nil {
 		return nil, err
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), nil), b.Config.Replace)
-	return plan, nil
+	return b.Plan, nil
 }
 
 // bound is mc3, bound to a schema.
@@ -160,12 +158,9 @@ func (f *fitted) Rank(class int64) (float64, int64) { return f.values[0][class],
 // columns are the values of each class.
 func (f *fitted) columns() []operators.ClassColumn {
 	in := func(c int) bool { return f.count[c] > 0 }
-	var list []operators.ClassColumn
-	if f.bound.Frequency {
-		list = append(list, operators.ClassColumn{Values: operators.Values(f.count, in)})
-	}
+	var list []arrow.Array
 	for _, values := range f.values {
-		list = append(list, operators.ClassColumn{Values: operators.Values(values, in)})
+		list = append(list, operators.Values(values, in))
 	}
-	return list
+	return f.bound.Columns(f.count, list...)
 }

@@ -34,8 +34,6 @@ func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 	b, first := s.bound, s.laws[0]
 	names := b.names()
 	m := &Summary{
-		Records:           s.data.Records,
-		Dropped:           s.table.Records() - s.data.Records,
 		Fraction:          s.sample.Fraction,
 		PopulationSize:    s.sample.Population,
 		ModelFrom:         b.Config.ModelIn,
@@ -45,18 +43,10 @@ func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 		EdgeProbabilities: []EdgeProbability{},
 		Calibration:       s.calibration(first.cells),
 	}
-	var n1, n2 int64
-	for _, f := range s.data.Counts {
-		switch f {
-		case 1:
-			n1++
-		case 2:
-			n2++
-		}
-	}
-	m.KeySummary = b.Counted.Summary(s.table, int64(s.data.Cells()), n1, float64(n2))
+	kept := s.table.Keep(b.drop)
+	m.MeasuredKey, m.MeasuredRecords = b.Counted.Kept(s.table, kept)
 	if s.sample.Fraction > 0 {
-		m.DIS = figure(uniques.DIS(s.sample.Fraction, n1, float64(n2)))
+		m.DIS = figure(uniques.DIS(s.sample.Fraction, kept.Uniques, float64(kept.Doubles)))
 	}
 	s.measures(m, first)
 	for _, model := range first.law.Models {

@@ -8,27 +8,26 @@ import (
 
 // A Summary is mc3's part of the summary.
 type Summary struct {
-	KeySummary       *schemas.KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
-	Records          int64               `json:"records"`       // not dropped
-	Dropped          int64               `json:"dropped"`       // chosen, and left out for a missing value
-	Fraction         float64             `json:"sampling_fraction"`
-	PopulationSize   float64             `json:"population_size"` // of the records: records / sampling_fraction
-	Search           string              `json:"search"`
-	SearchReason     string              `json:"search_reason,omitempty"` // why this search, where the spec left it open
-	ModelFrom        string              `json:"model_from,omitempty"`    // the file that the model came from
-	Estimator        string              `json:"estimator"`
-	PriorPrecision   float64             `json:"prior_precision"`
-	DIS              *float64            `json:"dis"` // Pr(correct match given unique match) of the data without a model
-	PU               *float64            `json:"pu"`
-	PUSE             *float64            `json:"pu_se"` // 0 when the empty cells were summed
-	PUSU             *float64            `json:"pu_su"`
-	CMUM             *float64            `json:"cm_um"`                 // theta
-	CMUMDrawn        *Drawn              `json:"cm_um_drawn,omitempty"` // of estimator exact and montecarlo
-	CMSU             *float64            `json:"cm_su"`
-	PopulationUnique *float64            `json:"expected_population_uniques"` // tau1, among the sample uniques
-	CorrectMatches   *float64            `json:"expected_correct_matches"`    // tau2, among the sample uniques
-	Reidentified     *float64            `json:"expected_reidentifications"`  // among all records
-	ReidentifiedPart *float64            `json:"expected_reidentification_percent"`
+	schemas.MeasuredKey
+	schemas.MeasuredRecords
+	Fraction         float64  `json:"sampling_fraction"`
+	PopulationSize   float64  `json:"population_size"` // of the records: records / sampling_fraction
+	Search           string   `json:"search"`
+	SearchReason     string   `json:"search_reason,omitempty"` // why this search, where the spec left it open
+	ModelFrom        string   `json:"model_from,omitempty"`    // the file that the model came from
+	Estimator        string   `json:"estimator"`
+	PriorPrecision   float64  `json:"prior_precision"`
+	DIS              *float64 `json:"dis"` // Pr(correct match given unique match) of the data without a model
+	PU               *float64 `json:"pu"`
+	PUSE             *float64 `json:"pu_se"` // 0 when the empty cells were summed
+	PUSU             *float64 `json:"pu_su"`
+	CMUM             *float64 `json:"cm_um"`                 // theta
+	CMUMDrawn        *Drawn   `json:"cm_um_drawn,omitempty"` // of estimator exact and montecarlo
+	CMSU             *float64 `json:"cm_su"`
+	PopulationUnique *float64 `json:"expected_population_uniques"` // tau1, among the sample uniques
+	CorrectMatches   *float64 `json:"expected_correct_matches"`    // tau2, among the sample uniques
+	Reidentified     *float64 `json:"expected_reidentifications"`  // among all records
+	ReidentifiedPart *float64 `json:"expected_reidentification_percent"`
 	// SD are posterior standard deviations, of montecarlo only.
 	SD *Deviations `json:"standard_deviations,omitempty"`
 
@@ -158,23 +157,7 @@ type WorstEdge struct {
 	Gap  float64   `json:"gap"` // between its frequency and its probability by marginal likelihoods
 }
 
-// Key is a Measured's.
-func (m *Summary) Key() *schemas.KeySummary { return m.KeySummary }
-
-// LeftOut is a Measured's.
-func (m *Summary) LeftOut() int64 { return m.Dropped }
-
-// Counted is a Measured's.
-func (m *Summary) Counted() int64 { return m.Records }
-
-// WithoutKey is a Measured's.
-func (m *Summary) WithoutKey() schemas.Measured {
-	alone := *m
-	alone.KeySummary = nil
-	return &alone
-}
-
-// Sampled is a Measured's.
+// Sampled is a Sampled part's.
 func (m *Summary) Sampled() (fraction, population *float64) { return &m.Fraction, &m.PopulationSize }
 
 // Figures is a Measured's.
@@ -191,8 +174,8 @@ func (m *Summary) Figures() map[string]float64 {
 	return figures
 }
 
-// Short is a Measured's.
-func (m *Summary) Short(entries int) schemas.Measured {
+// Short is a Lengthy part's.
+func (m *Summary) Short(entries int) any {
 	short := *m
 	short.Categories = m.Categories[:min(len(m.Categories), entries)]
 	return &short

@@ -97,9 +97,6 @@ func (s *Config) Common() (prefix, missing *string, replace *bool) {
 	return &s.Prefix, &s.Missing, &s.Replace
 }
 
-// Figures has the greatest SAP.
-func (s *Config) Figures(*schemas.Spec) []string { return []string{Limit} }
-
 // Lists is a Listing's.
 func (s *Config) Lists(f func(path string, list *[]schemas.KeyVariable)) {
 	f("by", &s.By)

@@ -4,27 +4,26 @@ import "microrisk/schemas"
 
 // A Summary is sap's part of the summary.
 type Summary struct {
-	Known         []int64                   `json:"known"`
-	Tables        int64                     `json:"tables"`
-	Records       int64                     `json:"records"` // in a table
-	Dropped       int64                     `json:"dropped"` // in no table, for a missing value
-	Cells         int64                     `json:"cells"`   // of each table, those that nobody is in included
-	By            []string                  `json:"by"`
-	Variables     []schemas.VariableSummary `json:"variables"`
-	Scheme        string                    `json:"scheme"`
-	BaseTable     string                    `json:"base_table"`
-	Total         string                    `json:"total"`
-	Margins       []MarginSummary           `json:"margins"`
-	Exact         bool                      `json:"exact"`               // false: SAP was estimated from random orders of the people
-	LowerBound    bool                      `json:"lower_bound"`         // the bounds were not sharp: SAP is at least what is said
-	HalfWidth     float64                   `json:"greatest_half_width"` // of the 95 % intervals of estimates; 0 if all are exact
-	SmallTables   int64                     `json:"small_tables"`        // tables with fewer people than the largest n, but for those that nobody is in
-	EmptyTables   int64                     `json:"empty_tables"`        // tables that nobody is in
-	Distribution  []Distribution            `json:"distribution"`        // for each n
-	SmallestKnown []SmallestKnown           `json:"smallest_known"`      // how many tables need how many people for the threshold
-	NotFound      int64                     `json:"smallest_not_found"`  // tables too large to find the smallest number of people
-	Threshold     float64                   `json:"threshold"`
-	Riskiest      []TableSummary            `json:"riskiest_tables"` // at most five with people in them, by SAP at the largest n, then at smaller ones
+	Known                   []int64                   `json:"known"`
+	Tables                  int64                     `json:"tables"`
+	schemas.MeasuredRecords                           // in a table, and in none for a missing value
+	Cells                   int64                     `json:"cells"` // of each table, those that nobody is in included
+	By                      []string                  `json:"by"`
+	Variables               []schemas.VariableSummary `json:"variables"`
+	Scheme                  string                    `json:"scheme"`
+	BaseTable               string                    `json:"base_table"`
+	Total                   string                    `json:"total"`
+	Margins                 []MarginSummary           `json:"margins"`
+	Exact                   bool                      `json:"exact"`               // false: SAP was estimated from random orders of the people
+	LowerBound              bool                      `json:"lower_bound"`         // the bounds were not sharp: SAP is at least what is said
+	HalfWidth               float64                   `json:"greatest_half_width"` // of the 95 % intervals of estimates; 0 if all are exact
+	SmallTables             int64                     `json:"small_tables"`        // tables with fewer people than the largest n, but for those that nobody is in
+	EmptyTables             int64                     `json:"empty_tables"`        // tables that nobody is in
+	Distribution            []Distribution            `json:"distribution"`        // for each n
+	SmallestKnown           []SmallestKnown           `json:"smallest_known"`      // how many tables need how many people for the threshold
+	NotFound                int64                     `json:"smallest_not_found"`  // tables too large to find the smallest number of people
+	Threshold               float64                   `json:"threshold"`
+	Riskiest                []TableSummary            `json:"riskiest_tables"` // at most five with people in them, by SAP at the largest n, then at smaller ones
 }
 
 // A MarginSummary is a table that is released besides, and its scheme.
@@ -66,12 +65,6 @@ type SmallestKnown struct {
 	Known  *int64 `json:"known"`
 	Tables int64  `json:"tables"`
 }
-
-// Counted are the records in a table.
-func (s *Summary) Counted() int64 { return s.Records }
-
-// LeftOut are the records in none.
-func (s *Summary) LeftOut() int64 { return s.Dropped }
 
 // Figures has the greatest SAP.
 func (s *Summary) Figures() map[string]float64 { return map[string]float64{Limit: s.Greatest()} }

@@ -47,24 +47,18 @@ var Scores = []string{ScoreLattice, ScoreLatticeLimited, ScoreFactorial, ScoreEl
 
 // A Config is what a spec says of the operator.
 type Config struct {
-	Prefix        string       // of the columns; "" means suda
-	Key           *schemas.Key // nil means the spec's
-	Missing       string       // policy for all variables of the key, "" for what the key says
-	Score         string       // one of Scores; "" means lattice
-	MaxSize       int          // largest minimal sample unique looked for; 0 for no limit
-	Threshold     int64        // 0 means 1
-	Contributions bool         // each key variable's share of the record's score is a column
-	MSUs          bool         // the minimal sample uniques themselves are one
-	Force         bool         // search even if it is estimated to take more than an hour
-	Replace       bool         // existing columns of the same names are replaced
+	schemas.MeasureOptions
+	Score         string // one of Scores; "" means lattice
+	MaxSize       int    // largest minimal sample unique looked for; 0 for no limit
+	Threshold     int64  // 0 means 1
+	Contributions bool   // each key variable's share of the record's score is a column
+	MSUs          bool   // the minimal sample uniques themselves are one
+	Force         bool   // search even if it is estimated to take more than an hour
 }
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: []schemas.Field{
-		schemas.PrefixField(&c.Prefix, Name),
-		schemas.KeyField(&c.Key),
-		schemas.MissingField(&c.Missing),
+	return schemas.Table{Fields: c.With(Name, []schemas.Field{
 		{Name: "score", To: &c.Score, Words: Scores, Default: ScoreLattice,
 			Doc: "Weight of a minimal sample unique of size s among K key variables. lattice: (2^(K-s)-1)/C(K,s). lattice-limited: the same lattice up to max_size only. factorial: (K-s)!. elliot-limited: the product of K-i for i from s to max_size.",
 			Flag: &schemas.Flag{
@@ -83,8 +77,7 @@ func (c *Config) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "msus", Aside: true, Usage: "add suda_msus: the minimal sample uniques themselves"}},
 		{Name: "force", To: &c.Force, Doc: "Search even if it is estimated to take more than an hour.",
 			Flag: &schemas.Flag{Name: "force", Usage: "search even if it is estimated to take more than an hour"}},
-		schemas.ReplaceField(&c.Replace),
-	}}
+	})}
 }
 
 // Check tells what the field table cannot.
@@ -98,36 +91,13 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 // ColumnPrefix is what the names of the operator's columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
 
-// Common is a Writer's.
-func (c *Config) Common() (prefix, missing *string, replace *bool) {
-	return &c.Prefix, &c.Missing, &c.Replace
-}
-
-// OwnKey is a Measure's.
-func (c *Config) OwnKey() *schemas.Key { return c.Key }
-
-// SetKey is a Measure's.
-func (c *Config) SetKey(key *schemas.Key) { c.Key = key }
-
-// MissingPolicy is a Measure's.
-func (c *Config) MissingPolicy() string { return c.Missing }
-
 // Weighs is a Weighing operator's.
 func (c *Config) Weighs() bool { return true }
 
-// Figures are those of the summary, and of the key.
-func (c *Config) Figures(s *schemas.Spec) []string {
-	list := append([]string{LimitSpecialUniques, LimitMSUs, LimitFileScore, LimitMaxScore}, schemas.KeyFigures()...)
-	if c.Threshold <= 1 && s.Sampling != nil {
-		list = append(list, LimitDIS)
-	}
-	return list
-}
-
-// Lacks is a Lacking operator's.
+// Lacks is a Lacking operator's: DIS needs the sampling, and a threshold of 1.
 func (c *Config) Lacks(figure string, s *schemas.Spec) error {
 	switch {
-	case figure != LimitDIS:
+	case figure != LimitDIS || s.Sampling != nil && c.Threshold <= 1:
 		return nil
 	case s.Sampling != nil:
 		return errors.New("there is no DIS with a threshold above 1 to compare the limit with; leave the limit or the threshold out")

@@ -96,7 +96,7 @@ func (b *bound) left(t *contingency.Table, env operators.Env) (int64, error) {
 func (b *bound) summarise(t *contingency.Table, r *uniques.Result) *Summary {
 	k := len(t.Variables)
 	s := &Summary{
-		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: b.Config.Threshold, Records: r.Records, Dropped: t.Records() - r.Records,
+		Score: b.Config.Score, MaxSize: k, Complete: true, Threshold: b.Config.Threshold,
 		FileScore: r.FileScore, FileIS: r.FileIS, MSUsBySize: r.BySize,
 		Variables: []Blame{}, Categories: []CategoryBlame{},
 	}
@@ -131,6 +131,6 @@ func (b *bound) summarise(t *contingency.Table, r *uniques.Result) *Summary {
 			s.Categories = append(s.Categories, blame)
 		}
 	}
-	s.KeySummary = b.Counted.Summary(t, operators.KeptClasses(r.Frequency), r.Uniques, r.Doubles)
+	s.MeasuredKey, s.MeasuredRecords = b.Counted.Searched(t, r)
 	return s
 }

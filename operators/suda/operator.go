@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"microrisk/engine/contingency"
 	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
@@ -66,16 +65,15 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
 	b := &bound{Operator: o}
 	var err error
-	if b.BoundKey, err = operators.BindKey(&b.Config, b.Config.Fields(), o.Key, in, frequency); err != nil {
+	if b.BoundKey, err = operators.BindKey(&b.Config, o.Key, in, frequency); err != nil {
 		return nil, err
 	}
 	b.score = scores[b.Config.Score]
-	plan := &operators.Plan{Name: b.Prefix, Tables: []contingency.Request{b.Request}, Fit: b.fit}
-	if err := operators.RequestWeight(plan, in, b.Sampling); err != nil {
+	b.Plan.Fit = b.fit
+	if err := operators.RequestWeight(b.Plan, in, b.Sampling); err != nil {
 		return nil, err
 	}
-	operators.AddColumns(plan, in, b.Config.Columns(b.Shared(), schemas.VariableNames(b.Counted.Variables)), b.Config.Replace)
-	return plan, nil
+	return b.Plan, nil
 }
 
 // bound is suda, bound to a schema.
@@ -109,23 +107,15 @@ func (f *fitted) Rank(class int64) (float64, int64) {
 func (f *fitted) columns() []operators.ClassColumn {
 	r := f.result
 	in := func(c int) bool { return r.Frequency[c] > 0 }
-	var list []operators.ClassColumn
-	add := func(values arrow.Array) { list = append(list, operators.ClassColumn{Values: values}) }
-	if f.bound.Frequency {
-		add(operators.Values(r.Frequency, in))
+	disis := operators.Values(make([]float64, len(r.Score)), func(int) bool { return false })
+	if f.disis != nil {
+		disis = operators.Values(f.disis, func(c int) bool { return in(c) && !math.IsNaN(f.disis[c]) })
 	}
-	add(operators.Values(r.Score, in))
-	add(operators.Values(r.IS, in))
-	if f.disis == nil {
-		add(operators.Values(make([]float64, len(r.Score)), func(int) bool { return false }))
-	} else {
-		add(operators.Values(f.disis, func(c int) bool { return in(c) && !math.IsNaN(f.disis[c]) }))
-	}
-	add(operators.Values(r.Count, in))
-	add(operators.Values(r.MinSize, func(c int) bool { return in(c) && r.Count[c] > 0 }))
+	list := f.bound.Columns(r.Frequency, operators.Values(r.Score, in), operators.Values(r.IS, in), disis, operators.Values(r.Count, in),
+		operators.Values(r.MinSize, func(c int) bool { return in(c) && r.Count[c] > 0 }))
 	f.msus = len(list)
 	for _, share := range r.Share {
-		add(operators.Values(share, func(c int) bool { return in(c) && !math.IsNaN(share[c]) }))
+		list = append(list, operators.ClassColumn{Values: operators.Values(share, func(c int) bool { return in(c) && !math.IsNaN(share[c]) })})
 	}
 	return list
 }

@@ -4,23 +4,22 @@ import "microrisk/schemas"
 
 // A Summary is suda's part of the summary.
 type Summary struct {
-	KeySummary     *schemas.KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
-	Score          string              `json:"score"`
-	MaxSize        int                 `json:"max_size"` // the size limit, or the number of key variables
-	Complete       bool                `json:"complete"` // the search went to full depth
-	Threshold      int64               `json:"threshold"`
-	Records        int64               `json:"records"`           // not dropped
-	Dropped        int64               `json:"dropped"`           // chosen, and left out for a missing value
-	Fraction       *float64            `json:"sampling_fraction"` // that DIS was computed with
-	PopulationSize *float64            `json:"population_size"`   // of the records: records / sampling_fraction
-	DIS            *float64            `json:"dis"`               // null without a sampling fraction
-	MSUs           int64               `json:"msus"`              // minimal sample uniques of all records
-	MSUsBySize     []int64             `json:"msus_by_size"`      // of size 1, 2, ...
-	SpecialUniques int64               `json:"special_uniques"`   // sample uniques with a minimal sample unique smaller than the key
-	FileScore      float64             `json:"file_score"`
-	FileIS         float64             `json:"file_is"`
-	Variables      []Blame             `json:"variables"`  // in key order
-	Categories     []CategoryBlame     `json:"categories"` // in key order, then the order of values; those with a score above 0
+	schemas.MeasuredKey
+	Score     string `json:"score"`
+	MaxSize   int    `json:"max_size"` // the size limit, or the number of key variables
+	Complete  bool   `json:"complete"` // the search went to full depth
+	Threshold int64  `json:"threshold"`
+	schemas.MeasuredRecords
+	Fraction       *float64        `json:"sampling_fraction"` // that DIS was computed with
+	PopulationSize *float64        `json:"population_size"`   // of the records: records / sampling_fraction
+	DIS            *float64        `json:"dis"`               // null without a sampling fraction
+	MSUs           int64           `json:"msus"`              // minimal sample uniques of all records
+	MSUsBySize     []int64         `json:"msus_by_size"`      // of size 1, 2, ...
+	SpecialUniques int64           `json:"special_uniques"`   // sample uniques with a minimal sample unique smaller than the key
+	FileScore      float64         `json:"file_score"`
+	FileIS         float64         `json:"file_is"`
+	Variables      []Blame         `json:"variables"`  // in key order
+	Categories     []CategoryBlame `json:"categories"` // in key order, then the order of values; those with a score above 0
 }
 
 // Blame is a variable's part of the file's score: the sum over the minimal sample uniques that contain it.
@@ -39,23 +38,7 @@ type CategoryBlame struct {
 	ShareWithin float64 `json:"share_within"` // percent of the variable's score
 }
 
-// Key is a Measured's.
-func (s *Summary) Key() *schemas.KeySummary { return s.KeySummary }
-
-// LeftOut is a Measured's.
-func (s *Summary) LeftOut() int64 { return s.Dropped }
-
-// Counted is a Measured's.
-func (s *Summary) Counted() int64 { return s.Records }
-
-// WithoutKey is a Measured's.
-func (s *Summary) WithoutKey() schemas.Measured {
-	alone := *s
-	alone.KeySummary = nil
-	return &alone
-}
-
-// Sampled is a Measured's.
+// Sampled is a Sampled part's.
 func (s *Summary) Sampled() (fraction, population *float64) { return s.Fraction, s.PopulationSize }
 
 // Figures is a Measured's.
@@ -67,8 +50,8 @@ func (s *Summary) Figures() map[string]float64 {
 	return m
 }
 
-// Short is a Measured's.
-func (s *Summary) Short(entries int) schemas.Measured {
+// Short is a Lengthy part's.
+func (s *Summary) Short(entries int) any {
 	short := *s
 	short.Categories = s.Categories[:min(len(s.Categories), entries)]
 	return &short

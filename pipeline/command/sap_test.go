@@ -58,17 +58,17 @@ func TestImpossibleIsWrong(t *testing.T) {
 func sapOfNames(name string) *sap.Summary {
 	n, m := int64(3), int64(343_396)
 	s := &sap.Summary{
-		Known:         []int64{1, 2, 5, 10, 20},
-		Tables:        123_456,
-		Cells:         12,
-		Records:       343_398,
-		By:            []string{name, name},
-		Scheme:        "random rounding to base 1048576, nearest with probability 0.123456789012",
-		Total:         "same",
-		Threshold:     0.5,
-		Variables:     []schemas.VariableSummary{{Name: name}, {Name: name}},
-		NotFound:      1,
-		SmallestKnown: []sap.SmallestKnown{{Known: &n, Tables: 7}, {Known: &m, Tables: 2}, {Tables: 4}},
+		Known:           []int64{1, 2, 5, 10, 20},
+		Tables:          123_456,
+		Cells:           12,
+		MeasuredRecords: schemas.MeasuredRecords{Records: 343_398},
+		By:              []string{name, name},
+		Scheme:          "random rounding to base 1048576, nearest with probability 0.123456789012",
+		Total:           "same",
+		Threshold:       0.5,
+		Variables:       []schemas.VariableSummary{{Name: name}, {Name: name}},
+		NotFound:        1,
+		SmallestKnown:   []sap.SmallestKnown{{Known: &n, Tables: 7}, {Known: &m, Tables: 2}, {Tables: 4}},
 	}
 	for _, n := range s.Known {
 		s.Distribution = append(s.Distribution, sap.Distribution{Known: n, Bands: make([]int64, 10), Mean: 0.123456, Greatest: 0.5, Zero: 99_999})

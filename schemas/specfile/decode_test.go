@@ -52,84 +52,51 @@ func full() *schemas.Spec {
 			{Config: &selection.Config{Rows: []selection.Condition{
 				{Column: "part", Values: []string{"train"}}, {Column: "AGE", Min: pointer("16"), Max: pointer("64")}, {Column: "ZONE", Values: []string{"007"}},
 			}, Columns: []string{"AGE", "SEX"}, KeepRows: true}},
-			{Config: &suda.Config{Contributions: true, MSUs: true, Force: true, Replace: true, Score: suda.ScoreFactorial, MaxSize: 4, Threshold: 2}},
+			{Config: &suda.Config{
+				MeasureOptions: schemas.MeasureOptions{Replace: true}, Contributions: true, MSUs: true, Force: true, Score: suda.ScoreFactorial, MaxSize: 4, Threshold: 2,
+			}},
 			{
 				Config: &suda.Config{
-					Prefix:  "small",
-					Missing: schemas.MissingIgnore,
-					Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+					MeasureOptions: schemas.MeasureOptions{Prefix: "small", Missing: schemas.MissingIgnore, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}},
 				},
 			},
 			{
 				Config: &frequency.Config{
-					Prefix:  "coarse",
-					Missing: schemas.MissingWildcard,
-					Replace: true,
-					Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AREA"}}},
+					MeasureOptions: schemas.MeasureOptions{Prefix: "coarse", Missing: schemas.MissingWildcard, Replace: true, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AREA"}}}},
 				},
 			},
 			{Config: &frequency.Config{}},
 			{
 				Config: &kanonymity.Config{
-					Prefix:       "few",
-					K:            5,
-					Combinations: 2,
-					Force:        true,
-					Replace:      true,
-					Missing:      schemas.MissingIgnore,
-					Key:          &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+					MeasureOptions: schemas.MeasureOptions{Prefix: "few", Replace: true, Missing: schemas.MissingIgnore, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}, K: 5, Combinations: 2, Force: true,
 				},
 			},
 			{Config: &kanonymity.Config{}},
 			{
 				Config: &ldiversity.Config{
-					Prefix:    "diverse",
-					Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}},
-					L:         3,
-					C:         0.5,
-					Replace:   true,
-					Missing:   schemas.MissingDrop,
+					MeasureOptions: schemas.MeasureOptions{Prefix: "diverse", Replace: true, Missing: schemas.MissingDrop}, Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}}, L: 3, C: 0.5,
 				},
 			},
-			{Config: &individual.Config{Prefix: "bf", Household: "HID", Estimator: "approximate", Missing: schemas.MissingCategory, Replace: true}},
+			{Config: &individual.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "bf", Missing: schemas.MissingCategory, Replace: true}, Household: "HID", Estimator: "approximate",
+			}},
 			{
 				Config: &mc3.Config{
-					Prefix:         "bayes",
-					Missing:        schemas.MissingDrop,
-					PriorPrecision: []float64{1, 0.02, 50},
-					Search:         "mc3",
-					Weights:        "visits",
-					EdgePenalty:    0.5,
-					BurnIn:         pointer(0),
-					Iterations:     pointer(20000),
-					Thinning:       pointer(20),
-					Chains:         pointer(2),
-					Temperatures:   pointer(1),
-					Moves:          "clique",
-					Estimator:      "montecarlo",
-					PosteriorDraws: pointer(500),
-					CellDraws:      pointer(1000),
-					Baselines:      true,
-					RelativeRisk:   true,
-					Ordinal:        []string{"AGE5"},
-					ModelOut:       "model.json",
-					Replace:        true,
+					MeasureOptions: schemas.MeasureOptions{Prefix: "bayes", Missing: schemas.MissingDrop, Replace: true}, PriorPrecision: []float64{1, 0.02, 50}, Search: "mc3", Weights: "visits", EdgePenalty: 0.5, BurnIn: pointer(0), Iterations: pointer(20000), Thinning: pointer(20), Chains: pointer(2), Temperatures: pointer(1), Moves: "clique", Estimator: "montecarlo", PosteriorDraws: pointer(500), CellDraws: pointer(1000), Baselines: true, RelativeRisk: true, Ordinal: []string{"AGE5"}, ModelOut: "model.json",
 				},
 			},
-			{Config: &mc3.Config{Prefix: "window", Missing: schemas.MissingCategory, Search: "occam", Window: pointer(0.05), Directions: "both", Razor: true}},
-			{Config: &mc3.Config{Prefix: "cooled", Missing: schemas.MissingCategory, Search: "anneal", Schedule: "thesis", Restarts: pointer(3)}},
+			{Config: &mc3.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "window", Missing: schemas.MissingCategory}, Search: "occam", Window: pointer(0.05), Directions: "both", Razor: true,
+			}},
+			{Config: &mc3.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "cooled", Missing: schemas.MissingCategory}, Search: "anneal", Schedule: "thesis", Restarts: pointer(3),
+			}},
 			{
 				Config: &mc3.Config{
-					Prefix:         "said",
-					Missing:        schemas.MissingCategory,
-					Search:         "fixed",
-					Graph:          "[AGE5 SEX]",
-					PriorPrecision: []float64{2},
-					Estimator:      "poisson",
-					SetMatch:       true,
+					MeasureOptions: schemas.MeasureOptions{Prefix: "said", Missing: schemas.MissingCategory}, Search: "fixed", Graph: "[AGE5 SEX]", PriorPrecision: []float64{2}, Estimator: "poisson", SetMatch: true,
 				},
 			},
-			{Config: &mc3.Config{Prefix: "drawn", Missing: schemas.MissingCategory, Search: "exact", Draws: pointer(100)}},
+			{Config: &mc3.Config{MeasureOptions: schemas.MeasureOptions{Prefix: "drawn", Missing: schemas.MissingCategory}, Search: "exact", Draws: pointer(100)}},
 			{
 				Config: &sap.Config{
 					Prefix:  "attribution",
@@ -189,7 +156,9 @@ func full() *schemas.Spec {
 			},
 			{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}, Margins: true, Empty: true, Missing: schemas.MissingDrop,
 				Perturb: &schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.6)}, Path: "table.csv"}},
-			{Config: &mc3.Config{Prefix: "saved", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}, ModelIn: "model.json"}},
+			{Config: &mc3.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "saved", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}, ModelIn: "model.json",
+			}},
 		},
 		Sink:    schemas.Sink{Path: "risk", Format: "parquet", Compression: "snappy"},
 		Summary: "risk.json",
@@ -221,7 +190,7 @@ func TestYAMLIsReadBack(t *testing.T) {
 		"table": {Source: schemas.Source{Table: "t.parquet", Count: "N"}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}, Sampling: &schemas.Sampling{PopulationSize: 12345678901}, Operators: []schemas.Operator{{Config: &suda.Config{}}}},
 		"text": {Source: schemas.Source{Path: []string{"x.csv"}}, Sampling: &schemas.Sampling{Weight: "W"}, Operators: []schemas.Operator{
 			{Config: &selection.Config{Rows: []selection.Condition{{Column: "A", Values: []string{"null", "~", " x", "\"q\"", "two\nlines", "tab\t", "ü", "-", "{", "a #b", "0x1F", "1_000"}}}}},
-			{Config: &suda.Config{Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}}}}},
+			{Config: &suda.Config{MeasureOptions: schemas.MeasureOptions{Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := spec.YAML()

@@ -94,18 +94,18 @@ func summary() *schemas.Summary {
 		Doubles:       0.5,
 	}
 	suda := &suda.Summary{
-		Score:      suda.ScoreLattice,
-		MaxSize:    1,
-		Complete:   true,
-		Threshold:  1,
-		Records:    28155,
-		Fraction:   pointer(0.01),
-		DIS:        &dis,
-		MSUs:       2,
-		MSUsBySize: []int64{2},
-		FileScore:  3.5,
-		FileIS:     7,
-		Variables:  []suda.Blame{{Name: "AGE", Score: 3.5, Share: 100}},
+		Score:           suda.ScoreLattice,
+		MaxSize:         1,
+		Complete:        true,
+		Threshold:       1,
+		MeasuredRecords: schemas.MeasuredRecords{Records: 28155},
+		Fraction:        pointer(0.01),
+		DIS:             &dis,
+		MSUs:            2,
+		MSUsBySize:      []int64{2},
+		FileScore:       3.5,
+		FileIS:          7,
+		Variables:       []suda.Blame{{Name: "AGE", Score: 3.5, Share: 100}},
 		Categories: []suda.CategoryBlame{
 			{Variable: "AGE", Category: &category, Score: 2, Share: 57.1, ShareWithin: 57.1},
 			{Variable: "AGE", Category: nil, Score: 1.5, Share: 42.9, ShareWithin: 42.9},
@@ -113,7 +113,7 @@ func summary() *schemas.Summary {
 	}
 	half := pointer(0.5)
 	mc3 := &mc3.Summary{
-		Records:          28155,
+		MeasuredRecords:  schemas.MeasuredRecords{Records: 28155},
 		Fraction:         0.01,
 		PopulationSize:   n,
 		Search:           "exact",
@@ -169,17 +169,17 @@ func summary() *schemas.Summary {
 		},
 	}
 	sap := &sap.Summary{
-		Known:     []int64{1},
-		Tables:    3,
-		Records:   5,
-		Cells:     4,
-		By:        []string{"AREA"},
-		Variables: key.Variables,
-		Scheme:    "exact",
-		BaseTable: "same",
-		Total:     "none",
-		Margins:   []sap.MarginSummary{{Variables: []string{"AGE"}, Scheme: "exact"}},
-		Exact:     true,
+		Known:           []int64{1},
+		Tables:          3,
+		MeasuredRecords: schemas.MeasuredRecords{Records: 5},
+		Cells:           4,
+		By:              []string{"AREA"},
+		Variables:       key.Variables,
+		Scheme:          "exact",
+		BaseTable:       "same",
+		Total:           "none",
+		Margins:         []sap.MarginSummary{{Variables: []string{"AGE"}, Scheme: "exact"}},
+		Exact:           true,
 		Distribution: []sap.Distribution{
 			{Known: 1, Zero: 1, Bands: make([]int64, 10), One: 2, Mean: 0.5, Greatest: 1},
 		},
@@ -189,7 +189,7 @@ func summary() *schemas.Summary {
 	}
 	one := pointer(int64(1))
 	anonymity := &kanonymity.Summary{
-		Records:           5,
+		MeasuredRecords:   schemas.MeasuredRecords{Records: 5},
 		K:                 3,
 		Smallest:          one,
 		Violations:        1,
@@ -198,9 +198,9 @@ func summary() *schemas.Summary {
 		CombinationsSizes: []kanonymity.CombinationsSize{{Size: 1, Records: 2}},
 	}
 	diversity := &ldiversity.Summary{
-		Records: 5,
-		L:       2,
-		C:       2,
+		MeasuredRecords: schemas.MeasuredRecords{Records: 5},
+		L:               2,
+		C:               2,
 		Sensitive: []ldiversity.SensitiveSummary{
 			{
 				Name:           "HEALTH",
@@ -216,7 +216,7 @@ func summary() *schemas.Summary {
 		},
 	}
 	individual := &individual.Summary{
-		Records:             5,
+		MeasuredRecords:     schemas.MeasuredRecords{Records: 5},
 		Fraction:            half,
 		PopulationSize:      &n,
 		Estimator:           "exact",
@@ -293,6 +293,9 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	known := map[string]bool{}
 	for _, x := range types {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
+			if f.Anonymous {
+				continue // its fields follow
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			known[name] = true
 			assert.Contains(t, schema, `"`+name+`": `, "%T.%s", x, f.Name)

@@ -14,8 +14,10 @@ import (
 
 func TestWarningOfSharedFrequency(t *testing.T) {
 	s := &schemas.Spec{
-		Key:       &schemas.Key{},
-		Operators: []schemas.Operator{{Config: &mc3.Config{Missing: schemas.MissingDrop}}, {Config: &suda.Config{Missing: schemas.MissingWildcard}}},
+		Key: &schemas.Key{},
+		Operators: []schemas.Operator{{Config: &mc3.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingDrop}}}, {Config: &suda.Config{
+			MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingWildcard},
+		}}},
 	}
 	require.Len(t, s.Warnings(), 1)
 	assert.Contains(t, s.Warnings()[0], "sample_frequency is counted as mc3 counts it; suda has another missing-value policy")
