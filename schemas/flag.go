@@ -161,3 +161,11 @@ func Words(list string) ([]string, error) {
 	}
 	return fields, nil
 }
+
+// Word is a text as one of Words: in double quotes where it must be.
+func Word(text string) string {
+	if strings.ContainsAny(text, ",\"\r\n") {
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return text
+}

@@ -33,6 +33,36 @@ func (p *Perturbation) sayMatrix(texts []string) error {
 	return nil
 }
 
+// Args are the flags that say the perturbation.
+func (p *Perturbation) Args() []string {
+	var args []string
+	add := func(flag, value string) {
+		if value != "" && value != "0" {
+			args = append(args, "--"+flag, value)
+		}
+	}
+	add("scheme", p.Scheme)
+	add("base", strconv.FormatInt(p.Base, 10))
+	add("tie", p.Tie)
+	if p.Probability != nil {
+		add("probability", strconv.FormatFloat(*p.Probability, 'g', -1, 64))
+	}
+	if p.Last != 0 {
+		args = append(args, "--last", strconv.FormatInt(p.Last, 10), "--value", strconv.FormatInt(p.Value, 10))
+	}
+	var rows []string
+	for _, row := range p.Matrix {
+		var parts []string
+		for _, o := range row {
+			parts = append(parts, fmt.Sprintf("%d:%s", o.Count, strconv.FormatFloat(o.Probability, 'g', -1, 64)))
+		}
+		rows = append(rows, strings.Join(parts, ","))
+	}
+	add("matrix", strings.Join(rows, ";"))
+	add("secret", p.Secret)
+	return args
+}
+
 // SchemeBehind parts what a flag names from the scheme behind its last equals sign that a scheme follows.
 func SchemeBehind(what, text string) (string, *Perturbation, error) {
 	at := -1

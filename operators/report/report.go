@@ -56,6 +56,19 @@ func Limited(limit, text string) Cell { return Cell{Text: Printable(text), Limit
 // Row is a row of a table: a name, a figure and a remark.
 func Row(name, figure string, remark Cell) []Cell { return []Cell{Left(name), Right(figure), remark} }
 
+// A Leading config knows the command that leads on from what its operator made.
+type Leading interface {
+	schemas.Config
+	// Next is what the command tells, and the words of its command line; none if flags cannot say what was made.
+	Next(s *schemas.Spec) (tells string, command []string)
+}
+
+// A Sayable config prepares rows in a way that flags can say.
+type Sayable interface {
+	schemas.Config
+	Args() []string
+}
+
 // A Heading config has a say in the first table of a report, which has the counts of the key: that of the highest Rank is asked.
 type Heading interface {
 	schemas.Named

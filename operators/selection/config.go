@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"strings"
 
 	"microrisk/schemas"
 )
@@ -45,6 +46,30 @@ func (c *Condition) fields() schemas.Table {
 		{Name: "min", To: &c.Min, Doc: "Least value.", Schema: `"type": ["string", "number", "boolean"]`},
 		{Name: "max", To: &c.Max, Doc: "Largest value.", Schema: `"type": ["string", "number", "boolean"]`},
 	}}
+}
+
+// Args are the conditions as flags: a Sayable config's.
+func (s *Config) Args() []string {
+	var args []string
+	for _, c := range s.Rows {
+		var value string
+		if c.Values != nil {
+			list := make([]string, len(c.Values))
+			for i, v := range c.Values {
+				list[i] = schemas.Word(v)
+			}
+			value = strings.Join(list, ",")
+		} else {
+			if c.Min != nil {
+				value = *c.Min
+			}
+			if value += ".."; c.Max != nil {
+				value += *c.Max
+			}
+		}
+		args = append(args, "--select", c.Column+"="+value)
+	}
+	return args
 }
 
 // ChoosesColumns is a Choosing operator's.

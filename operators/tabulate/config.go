@@ -24,14 +24,28 @@ type Config struct {
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
+	missing := schemas.ClassesMissingField(&c.Missing)
+	missing.Flag = &schemas.Flag{Name: "missing", Usage: "what a missing value means: category or drop (default: category)"}
 	return schemas.Table{Required: []string{"cells", "path"}, Fields: []schemas.Field{
 		schemas.PrefixField(&c.Prefix, Name),
-		{Name: "cells", To: &c.Cells, Single: true, Doc: "Variables of the table."},
-		schemas.ClassesMissingField(&c.Missing),
-		{Name: "margins", To: &c.Margins, Doc: "All margins too, with Total for the variables left out."},
-		{Name: "empty", To: &c.Empty, Doc: "Cells of 0 too."},
+		{Name: "cells", To: &c.Cells, Single: true, Doc: "Variables of the table.",
+			Flag: &schemas.Flag{
+				Name:   "cells",
+				Usage:  "`VARIABLES` of the table, separated by commas",
+				Needed: "name the variables of the table: --cells SEX,HEALTH",
+			}},
+		missing,
+		{Name: "margins", To: &c.Margins, Doc: "All margins too, with Total for the variables left out.",
+			Flag: &schemas.Flag{Name: "margins", Usage: "all margins too"}},
+		{Name: "empty", To: &c.Empty, Doc: "Cells of 0 too.", Flag: &schemas.Flag{Name: "empty", Usage: "cells of 0 too"}},
 		{Name: "perturb", To: schemas.Maybe(&c.Perturb, (*schemas.Perturbation).Fields)},
-		{Name: "path", To: &c.Path, File: true, Doc: "File that the table goes to (.parquet, .arrow or .csv)."},
+		{Name: "path", To: &c.Path, File: true, Doc: "File that the table goes to (.parquet, .arrow or .csv).",
+			Flag: &schemas.Flag{
+				Name:  "out",
+				Short: "o",
+				Usage: "output file (default: table.parquet in the current folder)",
+				Usual: []string{"table.parquet"},
+			}},
 	}}
 }
 

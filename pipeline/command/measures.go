@@ -110,6 +110,13 @@ func tellVariables(ctx *cli.Context, o schemas.Operator) error {
 	if !ok || o.Measure() != nil {
 		return nil
 	}
+	_, missing, _ := o.Writer().Common()
+	*missing = ctx.String("missing")
+	return tellCodes(ctx, lists)
+}
+
+// tellCodes gives variables the codes of --missing-codes.
+func tellCodes(ctx *cli.Context, lists schemas.Listing) error {
 	codes, err := words("missing-codes", ctx.StringSlice("missing-codes"))
 	if err != nil {
 		return err
@@ -119,8 +126,6 @@ func tellVariables(ctx *cli.Context, o schemas.Operator) error {
 			(*list)[i].MissingCodes = codes
 		}
 	})
-	_, missing, _ := o.Writer().Common()
-	*missing = ctx.String("missing")
 	return nil
 }
 
