@@ -49,6 +49,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if err := s.check(o); err != nil {
 		return nil, err
 	}
+	schemas.Complete(s.Fields())
 	o.Sweep(s.Out, s.Model.ModelOut)
 	spec, policies := *s.Sample, session.PoliciesOf(*s.Sample.Key)
 	var population *contingency.Table
@@ -187,10 +188,6 @@ func (s *Spec) checkOut(o session.Options) error {
 
 // attack tries all strategies; classes are nil if the population is not known, expects is nil if no model was fitted.
 func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, of []int, expects *mc3.Expectation) error {
-	frequency := s.Frequency
-	if frequency == 0 {
-		frequency = 2
-	}
 	var estimate *attack.Estimate
 	if expects != nil && out.Records > 0 {
 		var err error
@@ -198,7 +195,7 @@ func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, 
 			return err
 		}
 	}
-	for _, strategy := range attack.Strategies(frequency) {
+	for _, strategy := range attack.Strategies(s.Frequency) {
 		row := Row{Strategy: strategy}
 		if classes != nil {
 			r := strategy.Result(classes)
@@ -220,9 +217,6 @@ func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, 
 		return nil
 	}
 	by := attack.Ranking(s.Ranking)
-	if by == "" {
-		by = attack.ByMatch
-	}
 	known := func(cell int) int { return of[expects.Data.ClassOf(cell)] }
 	var err error
 	if out.Frontier, err = frontier(ctx, estimate, by, estimate.Order(by), attack.Steps(len(estimate.Sample)), classes, known); err != nil || s.Cost == 0 {
