@@ -162,11 +162,11 @@ func (s *Spec) check(read []session.Reading) error {
 }
 
 func (s *Spec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*bounds.Bounds, error) {
+	exact := !slices.ContainsFunc(r.Margins, func(m bounds.Margin) bool { return !slices.Equal(m.Low, m.High) })
 	switch s.Method {
 	case "shuttle":
 		return bounds.Shuttle(ctx, r, o)
 	case "sharp":
-		exact := !slices.ContainsFunc(r.Margins, func(m bounds.Margin) bool { return !slices.Equal(m.Low, m.High) })
 		if low, high, ok := bounds.Frechet(ctx, r); ok && exact && r.Check(ctx) == nil {
 			return &bounds.Bounds{Low: low, High: high, Sharp: true, Method: bounds.MethodFrechet}, nil // the formulas are sharp, and quick
 		}
@@ -179,7 +179,6 @@ func (s *Spec) find(ctx context.Context, r *bounds.Release, o bounds.Options) (*
 		if !ok {
 			return nil, session.Wrong(fmt.Errorf("the tables are not the cliques of a decomposable graph, for which there are formulas: take another method"))
 		}
-		exact := !slices.ContainsFunc(r.Margins, func(m bounds.Margin) bool { return !slices.Equal(m.Low, m.High) })
 		if !exact {
 			// The formulas do not see all contradictions of margins that are known within bounds.
 			if _, err := bounds.Shuttle(ctx, r, o); err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"microrisk/engine/tabular"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -19,7 +18,7 @@ type MergedCategory struct {
 // CheckMerged refuses merged categories of variables that no table has, and those that merge themselves.
 func (t *Tables) CheckMerged() error {
 	for i, m := range t.Merged {
-		if !slices.ContainsFunc(t.Variables, func(v tabular.Variable) bool { return v.Name == m.Variable }) {
+		if t.Find(m.Variable) < 0 {
 			return session.Wrong(fmt.Errorf("merged categories are declared of %s, which no table has", m.Variable))
 		}
 		for _, other := range t.Merged {

@@ -17,11 +17,8 @@ type PerturbedTable struct {
 	Scheme schemas.Perturbation
 }
 
-// Kernel of the table. What is wrong with the scheme is an error for which IsSpec is true.
+// Kernel of the table, whose scheme has been judged by its field.
 func (p *PerturbedTable) Kernel() (perturb.Kernel, error) {
-	if err := p.Scheme.Check(); err != nil {
-		return nil, session.Wrong(fmt.Errorf("%s: %w", p.Path, err))
-	}
 	k, err := operators.Kernel(&p.Scheme)
 	if err != nil {
 		return nil, session.Wrong(fmt.Errorf("%s: %w", p.Path, err))

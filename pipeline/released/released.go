@@ -21,7 +21,7 @@ import (
 	"microrisk/schemas"
 )
 
-// releasedTables are what was read: the variables in the order they were met, and rows of each margin.
+// Tables are what was read: the variables in the order they were met, and rows of each margin.
 type Tables struct {
 	tabular.Table
 	seen   []map[tabular.Category]bool // the categories of each variable, to find them
