@@ -53,6 +53,16 @@ func folder(t *testing.T) {
 	require.NoError(t, os.WriteFile("people.csv", text, 0o666))
 }
 
+// refused runs command lines that end with one of some statuses, and say what each should.
+func refused(t *testing.T, says map[string]string, statuses ...int) {
+	t.Helper()
+	for args, want := range says {
+		r := microrisk(t, strings.Fields(args)...)
+		require.Contains(t, statuses, r.status, args)
+		require.Contains(t, r.err, want, args)
+	}
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join(os.Getenv("MICRORISK_TESTDATA"), name)
