@@ -43,12 +43,12 @@ func keyFlags() []cli.Flag {
 	}
 }
 
-// delimiterFlag says what stands between the fields of CSV.
 // formatFlag is for files whose names do not tell what they are.
 func formatFlag() cli.Flag {
 	return &cli.StringFlag{Name: "format", Usage: "the inputs are `parquet`, arrow or csv, whatever their names (default: by their endings)"}
 }
 
+// delimiterFlag says what stands between the fields of CSV.
 func delimiterFlag() cli.Flag {
 	return &cli.StringFlag{Name: "delimiter", Usage: "`CHARACTER` between the fields of CSV; tab for a tab (default: found)"}
 }

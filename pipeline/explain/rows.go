@@ -125,7 +125,7 @@ func (x *explaining) nearby(ctx context.Context) error {
 	for _, n := range x.e.Near {
 		found[int64(n.class)] = nil
 	}
-	sink := &session.ClassSink{Prepare: func() error { return nil }, Take: func(class int64, at session.Place) {
+	sink := &session.ClassSink{Take: func(class int64, at session.Place) {
 		if list, wanted := found[class]; wanted {
 			list = append(list, at)
 			slices.SortFunc(list, session.ComparePlaces)

@@ -67,7 +67,7 @@ func (l *linked) read(ctx context.Context) error {
 // records finds all records of some classes, in no order.
 func (l *linked) records(ctx context.Context, wanted map[int64]bool) (map[int64][]session.Place, error) {
 	found := map[int64][]session.Place{}
-	sink := &session.ClassSink{Prepare: func() error { return nil }, Take: func(class int64, at session.Place) {
+	sink := &session.ClassSink{Take: func(class int64, at session.Place) {
 		if wanted[class] {
 			found[class] = append(found[class], at)
 		}

@@ -16,20 +16,21 @@ import (
 
 // Counting is an operator that keeps the tables it is given, for those who look at tables and write nothing. With classes it makes
 // a column with each row's class in the first table. A table that went to disk lasts only as long as the run that counted it, so that it
-// is refused, unless look looks at it before the run ends (see [job.count]).
+// is refused, unless Look looks at it before the run ends (see [Job.Count]).
 type Counting struct {
 	Requests func(in *arrow.Schema) ([]contingency.Request, error)
 	Classes  bool
 	As       string                          // tells several in a chain apart
 	Check    func(ctx context.Context) error // of the tables, before the operators that follow are fitted; nil: none
 	Look     func(ctx context.Context, tables []*contingency.Table, report *operators.Report) error
-	Tables   []*contingency.Table // in memory; nil with look
+	Tables   []*contingency.Table // in memory; nil with Look
 	env      operators.Env        // it was fitted in
 }
 
 // ClassColumn cannot be the name of a column that an operator before it makes from a spec's flags.
 const ClassColumn = "\x00class"
 
+// Bind is an Operator's.
 func (c *Counting) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	requests, err := c.Requests(in)
 	if err != nil {
@@ -80,6 +81,7 @@ func (j *Job) Count(ctx context.Context, count *Counting, sink operators.Sink) (
 	return j.Chain.Run(ctx, j.Source, sink, o)
 }
 
+// Apply is a Fitted's.
 func (c *Counting) Apply(_ context.Context, mem memory.Allocator, rows operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
 	if !c.Classes {
 		return nil, nil, nil
@@ -90,6 +92,7 @@ func (c *Counting) Apply(_ context.Context, mem memory.Allocator, rows operators
 	return []arrow.Array{b.NewArray()}, nil, nil
 }
 
+// Summary is a Fitted's: there is none.
 func (c *Counting) Summary() any { return nil }
 
 // KeyRequest is the table of a key.

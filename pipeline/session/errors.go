@@ -21,6 +21,7 @@ func IsSpec(err error) bool {
 	return errors.As(err, &mine) || errors.As(err, &theirs) || errors.As(err, &unfound)
 }
 
+// Wrong makes an error one about the description of a run; nil stays nil.
 func Wrong(err error) error {
 	if err == nil {
 		return nil

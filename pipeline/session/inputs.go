@@ -133,6 +133,7 @@ func beside(path string) string {
 	return ""
 }
 
+// PathReason is why a path could not be used, without the path.
 func PathReason(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

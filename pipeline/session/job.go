@@ -43,9 +43,10 @@ type Options struct {
 	Stdout   io.Writer // for the sink "-" and the summary "-"
 
 	memoryKnown bool // whether Memory was given, or is the machine's, has been found out
-	MemoryGiven bool
+	MemoryGiven bool // what was found out
 }
 
+// WithDefaults are the options with what is taken where nothing is said.
 func (o Options) WithDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -71,7 +72,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// A job is a spec that is ready to run.
+// A Job is a spec that is ready to run.
 type Job struct {
 	Spec    *schemas.Spec
 	Options Options
@@ -159,6 +160,7 @@ func OperatorsOf(s *schemas.Spec, with *Companions) []operators.Operator {
 	return list
 }
 
+// ChainOptions are those of running the job's chain.
 func (j *Job) ChainOptions() operators.Options {
 	o := operators.Options{
 		Workers:     j.Options.Workers,

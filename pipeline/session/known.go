@@ -23,7 +23,7 @@ func CountKey(ctx context.Context, role string, spec *schemas.Spec, options Opti
 	return count.Tables[0], nil
 }
 
-// CountWith is countKey, for an operator that counts.
+// CountWith is CountKey, for an operator that counts.
 func CountWith(ctx context.Context, role string, spec *schemas.Spec, count *Counting, options Options) error {
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) { progress(stage+" the "+role, done, total) }

@@ -11,19 +11,20 @@ import (
 	"microrisk/operators"
 )
 
-// A place is a row of one of several inputs.
+// A Place is a row of one of several inputs.
 type Place struct {
 	Input int
 	Row   int64
 }
 
+// ComparePlaces puts places in order: by input, then by row.
 func ComparePlaces(p, q Place) int {
 	return cmp.Or(cmp.Compare(p.Input, q.Input), cmp.Compare(p.Row, q.Row))
 }
 
-// A classSink writes nothing: it tells the class of each record, the last column that is made.
+// A ClassSink writes nothing: it tells the class of each record, the last column that is made.
 type ClassSink struct {
-	Prepare func() error
+	Prepare func() error // before the first record; nil for nothing
 	Take    func(class int64, at Place)
 
 	parts []operators.Part
@@ -32,6 +33,9 @@ type ClassSink struct {
 
 func (s *ClassSink) Begin(_ context.Context, parts []operators.Part, _ []operators.Output) ([]string, error) {
 	s.parts = parts
+	if s.Prepare == nil {
+		return nil, nil
+	}
 	return nil, s.Prepare()
 }
 

@@ -8,12 +8,13 @@ import (
 	"microrisk/schemas"
 )
 
-// A summaryFile is where the summary document goes; the zero value is nowhere.
+// A SummaryFile is where the summary document goes; the zero value is nowhere.
 type SummaryFile struct {
 	File files.Output
 	to   io.Writer
 }
 
+// OpenSummary makes the file of the summary that the spec asks for.
 func (j *Job) OpenSummary() (SummaryFile, error) {
 	switch j.Spec.Summary {
 	case "":
@@ -35,6 +36,7 @@ func (s SummaryFile) Abort() {
 	}
 }
 
+// Write writes the document; a file is not in place before Commit.
 func (s SummaryFile) Write(document *schemas.Summary) error {
 	text, err := document.MarshalIndent()
 	if err == nil {
