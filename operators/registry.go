@@ -21,9 +21,7 @@ type Config interface {
 type Setup struct {
 	Key      schemas.Key       // the spec's; none has no variables
 	Sampling *schemas.Sampling // nil: nothing is said
-	// AllowEmpty lets the config name values that no row has.
-	AllowEmpty bool
-	Files      Files
+	Files    Files
 }
 
 // Register makes a kind of operator known to specs: the descriptor says what the spec knows of it, and its configs say how it is run. It is

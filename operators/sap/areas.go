@@ -24,10 +24,26 @@ func (f *fit) findAreas(ctx context.Context, allowed budget.Budget) error {
 	if declared || b.by == 0 {
 		return f.allAreas(ctx, allowed, located)
 	}
-	codes := make([]uint32, b.by)
 	before := make([]uint32, b.by)
 	f.byCodes = make([][]uint32, b.by)
-	for i := range t.Classes() {
+	err := f.placeClasses(ctx, located, func(class int, codes []uint32) int {
+		if len(f.first) == 0 || !slices.Equal(codes, before) {
+			f.first = append(f.first, int32(class))
+			for v, c := range codes {
+				f.byCodes[v] = append(f.byCodes[v], c)
+			}
+			copy(before, codes)
+		}
+		return len(f.first) - 1
+	})
+	f.closeAreas()
+	return err
+}
+
+// placeClasses asks for the area of each class that is in one, by its codes of the variables that tell the tables apart.
+func (f *fit) placeClasses(ctx context.Context, located *contingency.Kept, place func(class int, codes []uint32) (area int)) error {
+	codes := make([]uint32, f.bound.by)
+	for i := range f.table.Classes() {
 		if i%checkedEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -36,18 +52,10 @@ func (f *fit) findAreas(ctx context.Context, allowed budget.Budget) error {
 			continue
 		}
 		for v := range codes {
-			codes[v] = t.Code(i, v)
+			codes[v] = f.table.Code(i, v)
 		}
-		if len(f.first) == 0 || !slices.Equal(codes, before) {
-			f.first = append(f.first, int32(i))
-			for v, c := range codes {
-				f.byCodes[v] = append(f.byCodes[v], c)
-			}
-			copy(before, codes)
-		}
-		f.area[i] = int32(len(f.first) - 1)
+		f.area[i] = int32(place(i, codes))
 	}
-	f.closeAreas()
 	return nil
 }
 
@@ -94,28 +102,18 @@ func (f *fit) allAreas(ctx context.Context, allowed budget.Budget, located *cont
 		}
 	}
 	next := 0
-	for i := range t.Classes() {
-		if i%checkedEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !located.Has(i) {
-			f.area[i] = -1
-			continue
-		}
-		for v := range codes {
-			codes[v] = t.Code(i, v)
-		}
+	err := f.placeClasses(ctx, located, func(class int, codes []uint32) int {
 		a := tabular.Cell(shape, codes)
 		for ; next <= a; next++ {
-			f.first = append(f.first, int32(i))
+			f.first = append(f.first, int32(class))
 		}
-		f.area[i] = int32(a)
-	}
+		return a
+	})
 	for ; next < areas; next++ {
 		f.first = append(f.first, int32(t.Classes()))
 	}
 	f.closeAreas()
-	return nil
+	return err
 }
 
 // located are the classes with a value of all variables of the tables.
