@@ -140,10 +140,20 @@ func (f *Field) sayWhole(text string, most int64, set func(v int64)) error {
 func (f *Field) sayNumber(text string, set func(v float64)) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {
-		return fmt.Errorf("is %q; it must be a number", text)
+		return fmt.Errorf("is %q; it must be a number%s", text, Unpercent(text))
 	}
 	set(v)
 	return f.said(v)
+}
+
+// Unpercent says how a text in percent is written as a number, ", such as 0.0002" of 0.02%; "" for what is no percentage.
+func Unpercent(text string) string {
+	part, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+	if !percent || err != nil {
+		return ""
+	}
+	return ", such as " + strconv.FormatFloat(v/100, 'g', -1, 64)
 }
 
 func (f *Field) said(v float64) error {

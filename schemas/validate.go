@@ -151,7 +151,7 @@ func (c *Checker) operators(s *Spec) {
 			continue
 		}
 		if written[n.ColumnPrefix()] {
-			c.Add(path, "two operators write columns with the prefix %s; give one of them another prefix:", n.ColumnPrefix())
+			c.Add(path, "two operators write columns with the prefix %s; give one of them another, such as prefix: %s2", n.ColumnPrefix(), n.ColumnPrefix())
 		}
 		written[n.ColumnPrefix()] = true
 	}

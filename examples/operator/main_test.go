@@ -61,7 +61,7 @@ func TestSpecIsChecked(t *testing.T) {
 		"below: 101":                 "below is 101; it must be above 0 and at most 100",
 		"below: 1, missing: ignore":  "rare takes missing values as a category or drops them",
 		"below: 1, missing: nothing": `missing policy "nothing" is unknown`,
-		"prefix: suda":               "two operators write columns with the prefix suda",
+		"prefix: suda":               "two operators write columns with the prefix suda; give one of them another, such as prefix: suda2",
 	} {
 		status, _, log := run(t, "below: 0.5", change)
 		require.Equal(t, command.ExitWrong, status, change)

@@ -55,10 +55,38 @@ func DecodeModel(name string, text []byte) (*Model, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s is no model that mc3 saved: there is more after its end", name)
 	}
+	if at := nullIn(text); at >= 0 {
+		return nil, fmt.Errorf("%s is no model that mc3 saved: a value of a list is null at byte %d", name, at)
+	}
 	if m.Version != schemas.Version {
 		return nil, fmt.Errorf("%s is no model that mc3 saved: microrisk_model is %d, it must be %d", name, m.Version, schemas.Version)
 	}
 	return m, nil
+}
+
+// nullIn is the place of a null in a list of a JSON text, which a decoder takes for a 0; -1 for none.
+func nullIn(text []byte) int64 {
+	if !bytes.Contains(text, []byte("null")) {
+		return -1
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	within := []json.Delim{'{'} // what is open
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return -1
+		}
+		delim, is := token.(json.Delim)
+		switch {
+		case is && (delim == '[' || delim == '{'):
+			within = append(within, delim)
+		case is:
+			within = within[:len(within)-1]
+		case token == nil && within[len(within)-1] == '[':
+			return d.InputOffset() - int64(len("null"))
+		}
+	}
 }
 
 // jsonReason says what is wrong with a JSON text in words without the names of Go types.

@@ -343,7 +343,7 @@ func samplingOf(ctx *cli.Context) (*schemas.Sampling, error) {
 		given++
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(v > 0 && v <= 1) {
-			return nil, usage("--fraction is %q; it must be a number above 0 and at most 1", text)
+			return nil, usage("--fraction is %q; it must be a number above 0 and at most 1%s", text, schemas.Unpercent(text))
 		}
 		s.Fraction = v
 	}

@@ -355,6 +355,7 @@ func TestWrong(t *testing.T) {
 		"named twice":     {[]string{"assess", "people.csv", "--key", "age,age"}, ExitWrong, "key variable age is named twice"},
 		"fraction 0":      {with("--fraction", "0"), ExitWrong, `--fraction is "0"`},
 		"fraction 1.5":    {with("--fraction", "1.5"), ExitWrong, `--fraction is "1.5"`},
+		"fraction 0.02%":  {with("--fraction", "0.02%"), ExitWrong, "such as 0.0002"},
 		"fraction NaN":    {with("--fraction", "NaN"), ExitWrong, `--fraction is "NaN"`},
 		"two samplings":   {with("--fraction", "0.1", "--weight", "id"), ExitWrong, "give one of --fraction, --population-size and --weight"},
 		"small":           {with("--population-size", "5"), ExitFailed, "population size 5"},

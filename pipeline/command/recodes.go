@@ -25,7 +25,8 @@ func recodesOf(ctx *cli.Context, key *schemas.Key) ([]recode.Column, error) {
 	}
 	for _, text := range ctx.StringSlice("recode") {
 		var list []recode.Column
-		if name, ok := strings.CutPrefix(text, "@"); ok {
+		name, file := strings.CutPrefix(text, "@")
+		if file {
 			list, err = recodesIn(name)
 		} else {
 			var r recode.Column
@@ -37,6 +38,9 @@ func recodesOf(ctx *cli.Context, key *schemas.Key) ([]recode.Column, error) {
 		}
 		for _, r := range list {
 			if err := known("recode", r.Name, counted, recodes); err != nil {
+				if file {
+					return nil, usage("%v: leave it out of %s, or add it to --key", err, name)
+				}
 				return nil, err
 			}
 			recodes = append(recodes, r)

@@ -39,7 +39,9 @@ func TestRecodeFlags(t *testing.T) {
 		require.NotEqual(t, ExitDone, r.status, text)
 		require.Contains(t, r.err, want)
 	}
-	r := microrisk(t, "assess", "people.csv", "--key", "age,job", "--recode", "age:cuts=30", "--band", "age=5", "--quiet")
+	r := microrisk(t, "assess", "people.csv", "--key", "job", "--recode", "@recodes.yaml", "--quiet")
+	require.Contains(t, r.err, "is not in the key: leave it out of recodes.yaml, or add it to --key")
+	r = microrisk(t, "assess", "people.csv", "--key", "age,job", "--recode", "age:cuts=30", "--band", "age=5", "--quiet")
 	require.Contains(t, r.err, "--recode age: age is recoded already")
 }
 
