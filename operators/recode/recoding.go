@@ -156,7 +156,9 @@ func (b bands) band(values arrow.Array, i int, text string) (string, bool) {
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	if b.Width != 0 {
-		low, high = b.steps.around(x, below)
+		if low, high = b.steps.around(x, below); low == high { // narrower than what floating-point numbers tell apart
+			return numeral(x), true
+		}
 	} else {
 		n := sort.Search(len(b.Cuts), func(i int) bool { return below(b.Cuts[i]) })
 		if n > 0 {
