@@ -153,7 +153,7 @@ func TestStoreErrors(t *testing.T) {
 				return &fullFile{f, full}, err
 			}
 			err := fullRun(m, s)
-			if err == nil || err.Error() != "writing temporary data to "+dir+": no space left on device" || !errors.Is(err, syscall.ENOSPC) {
+			if err == nil || err.Error() != "writing temporary data to "+dir+": the disk is full" || !errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("%d bytes: %v", size, err)
 			}
 			if err := s.Close(); err != nil {

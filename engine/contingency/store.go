@@ -65,11 +65,7 @@ func (s *Store) wrap(doing, where string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return &storeError{doing + " temporary data " + where + " " + s.dir, err}
+	return &storeError{doing + " temporary data " + where + " " + s.dir, scratch.Reason(err)}
 }
 
 type storeError struct {

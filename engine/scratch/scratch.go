@@ -2,7 +2,7 @@
 // is left of them whenever the process dies, and names that tell whose they are where it has not, so that a later run can remove
 // what a dead process left.
 //
-//	f, name, err := scratch.Open(folder, 0) // name is "" for a file without one
+//	f, name, err := scratch.Open(folder) // name is "" for a file without one
 //	gone, err := scratch.Sweep(folder)
 package scratch
 

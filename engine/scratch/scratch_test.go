@@ -1,11 +1,13 @@
 package scratch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +73,17 @@ func TestFilesWithoutAName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
 	require.True(t, strings.Contains(f.Name(), dir))
+}
+
+func TestReason(t *testing.T) {
+	for want, err := range map[string]error{
+		"the disk is full": &os.PathError{Op: "write", Path: "/a", Err: syscall.ENOSPC},
+		"file exists":      &os.LinkError{Op: "link", Old: "/a", New: "/b", Err: syscall.EEXIST},
+		"broken":           errors.New("broken"),
+	} {
+		got := Reason(err)
+		require.EqualError(t, got, want)
+		require.Equal(t, errors.Is(err, syscall.ENOSPC), errors.Is(got, syscall.ENOSPC))
+	}
+	require.NoError(t, Reason(nil))
 }

@@ -1,10 +1,8 @@
 package arrowfile
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"microrisk/engine/scratch"
@@ -90,11 +88,7 @@ func (s *spool) toFile() error {
 }
 
 func (s *spool) failed(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("keeping standard input in a temporary file in %s: %w", s.dir, err)
+	return fmt.Errorf("keeping standard input in a temporary file in %s: %w", s.dir, scratch.Reason(err))
 }
 
 // reader reads all that was written, from the start; several may read at once.

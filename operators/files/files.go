@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 
+	"microrisk/engine/scratch"
 	"microrisk/schemas"
 )
 
@@ -119,12 +120,12 @@ func Open(path string) (Input, error) {
 		return nil, CannotRead(path, errors.New("there is no such file"))
 	}
 	if err != nil {
-		return nil, CannotRead(path, reason(err))
+		return nil, CannotRead(path, scratch.Reason(err))
 	}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		err = reason(err)
+		err = scratch.Reason(err)
 	case info.IsDir():
 		err = errors.New("it is a folder: name the files in it")
 	case !info.Mode().IsRegular():

@@ -28,7 +28,7 @@ type Local struct {
 func Create(path string, inputs ...string) (*Local, error) {
 	target, err := Target(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
+		return nil, fmt.Errorf("cannot write %s: %w", path, scratch.Reason(err))
 	}
 	f := &Local{path: path, target: target}
 	dir := filepath.Dir(target)
@@ -90,14 +90,14 @@ func placeReason(err error, dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the folder %s does not exist", dir)
 	}
-	return reason(err)
+	return scratch.Reason(err)
 }
 
 // Write is an Output's; its errors do not have the temporary name.
 func (f *Local) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	if err != nil {
-		err = reason(err)
+		err = scratch.Reason(err)
 	}
 	return n, err
 }
@@ -114,7 +114,7 @@ func (f *Local) Complete() error {
 		return nil
 	}
 	if err := errors.Join(f.file.Sync(), f.name(), f.file.Close()); err != nil {
-		return fmt.Errorf("completing %s: %w", f.path, reason(err))
+		return fmt.Errorf("completing %s: %w", f.path, scratch.Reason(err))
 	}
 	f.whole = true
 	return nil
@@ -131,7 +131,7 @@ func (f *Local) Commit() error {
 	// Where modes cannot be changed the file stays this user's.
 	_ = os.Chmod(f.temp, f.mode)
 	if err := os.Rename(f.temp, f.target); err != nil {
-		return fmt.Errorf("putting %s in place: %w", f.path, reason(err))
+		return fmt.Errorf("putting %s in place: %w", f.path, scratch.Reason(err))
 	}
 	f.done = true
 	return nil
@@ -160,17 +160,4 @@ func (f *Local) Abort() {
 	if f.temp != "" {
 		os.Remove(f.temp)
 	}
-}
-
-// reason leaves the temporary name out of an error about it.
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"unicode/utf8"
+
+	"microrisk/engine/scratch"
 )
 
 // Field numbers of parquet.thrift, for those that are read or edited here.
@@ -128,11 +129,11 @@ func readFooter(r io.ReaderAt, size, limit int64) (*footer, error) {
 	}
 	head := make([]byte, min(size, 512))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, reason(err)
+		return nil, scratch.Reason(err)
 	}
 	tail := make([]byte, min(size, 8))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
-		return nil, reason(err)
+		return nil, scratch.Reason(err)
 	}
 	if size < 12 || string(head[:4]) != magic || string(tail[4:]) != magic {
 		return nil, notParquet(head, tail)
@@ -143,7 +144,7 @@ func readFooter(r io.ReaderAt, size, limit int64) (*footer, error) {
 	}
 	b := make([]byte, length)
 	if _, err := r.ReadAt(b, size-8-length); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("reading its footer: %w", reason(err))
+		return nil, fmt.Errorf("reading its footer: %w", scratch.Reason(err))
 	}
 	f, err := parseFooter(b, limit)
 	if err != nil {
@@ -317,13 +318,4 @@ func (f *footer) countLeaves() (int, error) {
 		return 0, errors.New("its schema has columns outside of its root")
 	}
 	return leaves, nil
-}
-
-// reason leaves the path out of an error about a file that is named already.
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"microrisk/engine/scratch"
 )
 
 // Kinds of pages.
@@ -147,7 +149,7 @@ func (w *window) fill(b []byte, at int64) error {
 		if err == io.EOF {
 			return errPageEnds
 		}
-		return fmt.Errorf("reading a page: %w", reason(err))
+		return fmt.Errorf("reading a page: %w", scratch.Reason(err))
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package parquetfile
 import (
 	"bufio"
 	"fmt"
+
+	"microrisk/engine/scratch"
 )
 
 // A pageIndex waits for the end of the file, where readers expect all of them in a row.
@@ -114,7 +116,7 @@ func readIndex(m *chunkMove, place, length int16) ([]byte, error) {
 	}
 	b := make([]byte, n)
 	if _, err := m.source.ReadAt(b, from); err != nil {
-		return nil, fmt.Errorf("reading a page index: %w", reason(err))
+		return nil, fmt.Errorf("reading a page index: %w", scratch.Reason(err))
 	}
 	return b, nil
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"syscall"
 
+	"microrisk/engine/scratch"
 	"microrisk/operators/files"
 )
 
@@ -83,10 +83,7 @@ func (o *output) appendGroups(list []*encoded) error {
 }
 
 func (o *output) failed(err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("writing %s: the disk is full", o.path)
-	}
-	return fmt.Errorf("writing %s: %w", o.path, reason(err))
+	return fmt.Errorf("writing %s: %w", o.path, scratch.Reason(err))
 }
 
 // A chunkMove is a column chunk on its way into the output.

@@ -85,11 +85,11 @@ type pageReader struct {
 	converted  int64 // bytes that a value takes once more, as Arrow has it
 	page       leafPage
 	dictionary *leafPage
-	*scratch
+	*pageMemory
 }
 
-// scratch is memory that chunks use one after the other.
-type scratch struct {
+// pageMemory is memory that chunks use one after the other.
+type pageMemory struct {
 	window
 	whole   []byte // a page decompressed
 	levels  [2][]byte
@@ -100,27 +100,27 @@ type scratch struct {
 	offsets []uint32
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var pageMemories = sync.Pool{New: func() any { return new(pageMemory) }}
 
 // keepScratch is the size up to which memory is kept for the next chunk.
 const keepScratch = 1 << 23
 
 func newPageReader(r io.ReaderAt, at, end, values int64, codec int64, leaf leafType, limit int64) *pageReader {
-	s := scratches.Get().(*scratch)
+	s := pageMemories.Get().(*pageMemory)
 	s.window.r, s.window.end, s.window.buffer = r, end, s.window.buffer[:0]
-	return &pageReader{leaf: leaf, codec: codec, at: at, end: end, left: values, limit: limit, scratch: s}
+	return &pageReader{leaf: leaf, codec: codec, at: at, end: end, left: values, limit: limit, pageMemory: s}
 }
 
 // close gives the memory of the pages back.
 func (r *pageReader) close() {
-	s := r.scratch
+	s := r.pageMemory
 	if s == nil {
 		return
 	}
-	r.scratch, r.page, r.dictionary = nil, leafPage{}, nil
+	r.pageMemory, r.page, r.dictionary = nil, leafPage{}, nil
 	s.window.r = nil
 	if cap(s.whole)+cap(s.data)+4*cap(s.codes)+8*cap(s.wide)+4*cap(s.offsets)+cap(s.window.long)+cap(s.levels[1]) < keepScratch {
-		scratches.Put(s)
+		pageMemories.Put(s)
 	}
 }
 
@@ -130,7 +130,7 @@ func (r *pageReader) next() (*leafPage, error) {
 		if r.at >= r.end {
 			return nil, fmt.Errorf("%d values are missing at the end", r.left)
 		}
-		h, n, err := readPageHeader(r.scratch, r.at, r.end)
+		h, n, err := readPageHeader(r.pageMemory, r.at, r.end)
 		if err != nil {
 			return nil, err
 		}
@@ -165,6 +165,9 @@ func (r *pageReader) body(h *pageHeader) ([]byte, error) {
 		return nil, fmt.Errorf("a page is damaged: it claims to hold %d bytes in %d", h.whole, h.packed)
 	}
 	need := h.whole + h.packed + h.values*r.bytesOf(h)
+	if r.leaf.definitions > 0 {
+		need += h.values / 8 // the bitmap of an Arrow array
+	}
 	if h.kind == pageDictionary && r.leaf.physical == physicalBytes {
 		need += 2 * h.whole // as Arrow has them, and told apart
 	}
@@ -251,7 +254,7 @@ func (r *pageReader) readDictionary(h *pageHeader) (*leafPage, error) {
 		return nil, err
 	}
 	p := &leafPage{n: int(h.values), values: int(h.values)}
-	d := &scratch{offsets: make([]uint32, 0, min(h.values, int64(len(body)/4))+1)}
+	d := &pageMemory{offsets: make([]uint32, 0, min(h.values, int64(len(body)/4))+1)}
 	return p, d.plain(p, r.leaf, body)
 }
 
@@ -330,8 +333,8 @@ func (r *pageReader) decodeLevels(k int, h *pageHeader, src []byte) error {
 	if most == 0 {
 		return nil
 	}
-	r.scratch.levels[k] = resized(r.scratch.levels[k], int(h.values))
-	levels := r.scratch.levels[k]
+	r.pageMemory.levels[k] = resized(r.pageMemory.levels[k], int(h.values))
+	levels := r.pageMemory.levels[k]
 	r.page.levels[k] = levels
 	width := uint(bits.Len(uint(most)))
 	var err error

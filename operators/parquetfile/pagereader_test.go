@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/engine/budget"
 	"microrisk/operators"
 )
 
@@ -186,7 +187,7 @@ func readTwice(t *testing.T, f *forgery) ([]string, bool) {
 
 // dirty fills the memory that chunks use with a byte.
 func dirty(b byte) {
-	s := scratches.Get().(*scratch)
+	s := pageMemories.Get().(*pageMemory)
 	s.window.buffer = resized(s.window.buffer, windowBytes+pagePadding)
 	s.whole, s.data, s.codes, s.wide, s.offsets = resized(
 		s.whole,
@@ -215,7 +216,7 @@ func dirty(b byte) {
 	fill(s.codes, int32(b))
 	fill(s.wide, int64(b))
 	fill(s.offsets, uint32(b))
-	scratches.Put(s)
+	pageMemories.Put(s)
 }
 
 // Pages that claim more than they have, or more than there is memory for.
@@ -312,6 +313,18 @@ func appendUvarint(b []byte, x uint64) []byte {
 		b = append(b, byte(x)|0x80)
 	}
 	return append(b, byte(x))
+}
+
+// What may be null has a byte a value for its level, and a bit in the bitmap of the Arrow array that it goes to.
+func TestMemoryOfNulls(t *testing.T) {
+	page := pageHeader{kind: pageData, encoding: encodingDictionary, values: 800, whole: 100, packed: 100}
+	for definitions, want := range []int64{100 + 100 + 800*4, 100 + 100 + 800*(4+1) + 100} {
+		r := &pageReader{leaf: leafType{physical: physicalInt32, definitions: definitions}, limit: want - 1}
+		_, err := r.body(&page)
+		var short *budget.MemoryError
+		require.ErrorAs(t, err, &short)
+		require.Equal(t, want, short.Needs)
+	}
 }
 
 // A page that would be valid but takes more memory than there may be is refused, and read with more.

@@ -106,7 +106,7 @@ func (r *pageReader) decodeSplit(body []byte) error {
 }
 
 // plain decodes the values of a plain page, which may stay where they are.
-func (s *scratch) plain(p *leafPage, leaf leafType, body []byte) error {
+func (s *pageMemory) plain(p *leafPage, leaf leafType, body []byte) error {
 	n := p.values
 	switch leaf.physical {
 	case physicalBytes:
@@ -131,7 +131,7 @@ func (s *scratch) plain(p *leafPage, leaf leafType, body []byte) error {
 func errFewer(n int) error { return fmt.Errorf("a page has fewer than the %d values it claims", n) }
 
 // plainBytes moves the values of a plain page together, over their lengths.
-func (s *scratch) plainBytes(p *leafPage, body []byte) error {
+func (s *pageMemory) plainBytes(p *leafPage, body []byte) error {
 	if int64(p.values)*4 > int64(len(body)) {
 		return errFewer(p.values)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/scratch"
 	"microrisk/operators"
 	"microrisk/operators/files"
 	"microrisk/pipeline/session"
@@ -44,7 +45,7 @@ func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) erro
 			return err
 		}
 		if _, err := f.Write(text); err != nil {
-			return fmt.Errorf("writing %s: %w", f.Name(), session.PathReason(err))
+			return fmt.Errorf("writing %s: %w", f.Name(), scratch.Reason(err))
 		}
 		return nil
 	}

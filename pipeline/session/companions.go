@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/scratch"
 	"microrisk/operators"
 	"microrisk/operators/files"
 	"microrisk/schemas"
@@ -241,7 +242,7 @@ func (f sideFile) write(ctx context.Context, fitted operators.Fitted, o Options)
 			_, err = f.Write(text)
 		}
 		if err != nil {
-			return fmt.Errorf("writing %s: %w", f.Name(), PathReason(err))
+			return fmt.Errorf("writing %s: %w", f.Name(), scratch.Reason(err))
 		}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"microrisk/engine/scratch"
 	"microrisk/operators/files"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
@@ -114,7 +115,7 @@ func (in *Inputs) add(path, format string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s does not exist%s", path, beside(path))
 	}
-	return files.CannotRead(path, PathReason(err))
+	return files.CannotRead(path, scratch.Reason(err))
 }
 
 // beside suggests the file that a mistyped path most likely means.
@@ -133,15 +134,6 @@ func beside(path string) string {
 	return ""
 }
 
-// PathReason is why a path could not be used, without the path.
-func PathReason(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
-}
-
 func (in *Inputs) addFolder(folder, format string) error {
 	if err := refuseLogged(folder, true); err != nil {
 		return err
@@ -151,7 +143,7 @@ func (in *Inputs) addFolder(folder, format string) error {
 	root := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return files.CannotRead(path, PathReason(err))
+			return files.CannotRead(path, scratch.Reason(err))
 		}
 		name := e.Name()
 		if e.IsDir() {
@@ -202,7 +194,7 @@ func (in *Inputs) Check(format string) error {
 			real, err = filepath.Abs(real)
 		}
 		if err != nil {
-			return files.CannotRead(path, PathReason(err))
+			return files.CannotRead(path, scratch.Reason(err))
 		}
 		if other, twice := first[real]; twice {
 			return Wrong(fmt.Errorf("%s and %s are the same file; each input is read once", other, path))

@@ -63,7 +63,7 @@ func CheckPaths(reads []Reading, writes []string) error {
 		}
 		place, placeErr := placeOf(p)
 		if placeErr != nil {
-			return Wrong(fmt.Errorf("cannot write %s: %w", p, PathReason(placeErr)))
+			return Wrong(fmt.Errorf("cannot write %s: %w", p, scratch.Reason(placeErr)))
 		}
 		if other, twice := named[place]; twice {
 			return Wrong(fmt.Errorf("%s and %s are one file; give the summary and each output a name of its own", other, p))
@@ -119,7 +119,7 @@ func writableFolder(dir, output string) error {
 	}
 	f, name, err := scratch.Open(dir)
 	if err != nil {
-		return fmt.Errorf("cannot write in the folder %s: %w", dir, PathReason(err))
+		return fmt.Errorf("cannot write in the folder %s: %w", dir, scratch.Reason(err))
 	}
 	f.Close()
 	if name != "" {
@@ -148,7 +148,7 @@ func MakeFolders(paths []string) (tidy func(), err error) {
 				made = append(made, f)
 			} else if !errors.Is(err, fs.ErrExist) {
 				tidy()
-				return nil, fmt.Errorf("cannot make the folder %s: %w", f, PathReason(err))
+				return nil, fmt.Errorf("cannot make the folder %s: %w", f, scratch.Reason(err))
 			}
 		}
 	}

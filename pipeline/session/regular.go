@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"microrisk/engine/scratch"
 )
 
 // ReadRegular reads a file that is read whole: a spec, a secret, a model. More than most bytes are an error. What is no regular file
@@ -15,7 +17,7 @@ func ReadRegular(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, PathReason(err)
+		return nil, scratch.Reason(err)
 	case info.IsDir():
 		return nil, errors.New("it is a folder")
 	case !info.Mode().IsRegular() && !(info.Mode()&fs.ModeNamedPipe != 0 && opened(path)):
@@ -23,12 +25,12 @@ func ReadRegular(path string, most int64) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, PathReason(err)
+		return nil, scratch.Reason(err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
-		return nil, PathReason(err)
+		return nil, scratch.Reason(err)
 	}
 	if int64(len(text)) > most {
 		return nil, fmt.Errorf("it has more than %d bytes", most)

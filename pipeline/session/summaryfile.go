@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"microrisk/engine/scratch"
 	"microrisk/operators/files"
 	"microrisk/schemas"
 )
@@ -43,7 +44,7 @@ func (s SummaryFile) Write(document *schemas.Summary) error {
 		_, err = s.to.Write(text)
 	}
 	if err != nil {
-		return fmt.Errorf("writing the summary: %w", PathReason(err))
+		return fmt.Errorf("writing the summary: %w", scratch.Reason(err))
 	}
 	return nil
 }
