@@ -233,13 +233,7 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		return nil, err
 	}
 	a, b := p.Samples[0].collapse(p.Overlap), p.Samples[1].collapse(p.Overlap)
-	var shared []key
-	for k := range a {
-		if b[k] > 0 {
-			shared = append(shared, k)
-		}
-	}
-	slices.Sort(shared)
+	shared := slices.DeleteFunc(sortedKeys(a), func(k key) bool { return b[k] == 0 })
 	n := [2]int64{p.Samples[0].records(), p.Samples[1].records()}
 
 	evidence := make([]*evidence, len(p.Tables))
@@ -267,14 +261,7 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		}
 		m := Match{Codes: k.codes(), A: a[k], B: b[k]}
 		m.Low, m.High = max(m.A, m.B), p.People-max(n[0]-m.A, n[1]-m.B)
-		facts := []fact{{records: n[0], count: m.A}, {records: n[1], count: m.B}}
-		for _, e := range evidence {
-			low, high, f := e.of(k)
-			m.Low, m.High = max(m.Low, low), min(m.High, high)
-			if f != nil {
-				facts = append(facts, *f)
-			}
-		}
+		facts := m.narrow(k, n, evidence)
 		if narrow != nil && m.Low <= m.High {
 			low, high, err := narrow.of(ctx, k)
 			if err != nil {
@@ -300,6 +287,19 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		matches = append(matches, m)
 	}
 	return matches, nil
+}
+
+// narrow brings the bounds of a class to those of each table, and gives the facts that its posterior is of; n are the sizes of the samples.
+func (m *Match) narrow(k key, n [2]int64, known []*evidence) []fact {
+	facts := []fact{{records: n[0], count: m.A}, {records: n[1], count: m.B}}
+	for _, e := range known {
+		low, high, f := e.of(k)
+		m.Low, m.High = max(m.Low, low), min(m.High, high)
+		if f != nil {
+			facts = append(facts, *f)
+		}
+	}
+	return facts
 }
 
 // unlimited stands for no upper bound.

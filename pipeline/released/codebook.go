@@ -9,6 +9,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/linkage"
 	"microrisk/engine/tabular"
+	"microrisk/schemas"
 )
 
 // A Codebook gives the categories of several tables common codes, and puts them into the words of linkage.
@@ -163,7 +164,7 @@ func onlyIn(t, other *contingency.Table, v int) (only []string, records int64) {
 	return only, records
 }
 
-// Named names the class that an error is about by its values.
+// Named makes what contradicts itself a [schemas.ContradictionError], which names the class that it is about by its values.
 func (w *Codebook) Named(err error) error {
 	var bad *linkage.ClassError
 	if !errors.As(err, &bad) {
@@ -177,7 +178,7 @@ func (w *Codebook) Named(err error) error {
 		}
 		words[v] = w.Variables()[v].Name + " = " + value
 	}
-	return errors.New(bad.Text(strings.Join(words, ", ")))
+	return &schemas.ContradictionError{Said: "published", Err: errors.New(bad.Text(strings.Join(words, ", ")))}
 }
 
 // Unmatched are categories of a variable that only one sample has.
