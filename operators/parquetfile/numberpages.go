@@ -209,7 +209,7 @@ func (c *chunkPages[T]) columnIndex() (thriftValue, bool) {
 		b := c.bounds[i]
 		empty := p.nulls == p.rows
 		if !b.some && !empty {
-			return thriftValue{}, false // NaN alone
+			return thriftValue{}, false // NaN alone: the format has no bounds for such a page, and no index without those of all pages
 		}
 		var low, high []byte
 		if b.some {

@@ -79,10 +79,14 @@ type Options struct {
 
 	Graph *graph.Graph // of Fixed, decomposable
 
-	Seed     uint64
-	Workers  int                     // goroutines; at most 0 means GOMAXPROCS. The result does not depend on it
-	Memory   int64                   // bytes that the search may take for graphs or states of its own, 0 for no limit; MC3 drops graphs that do not matter, others refuse
-	Choice   int64                   // bytes by which Auto decides whether Exact can be afforded, so that this does not depend on a machine's memory; 0 means Memory
+	Seed    uint64
+	Workers int // goroutines; at most 0 means GOMAXPROCS. The result does not depend on it
+	// Memory is the bytes that the search may take for graphs or states of its own, 0 for no limit; MC3 drops graphs that do not matter,
+	// others refuse.
+	Memory int64
+	// Choice is the bytes by which Auto decides whether Exact can be afforded, so that this does not depend on a machine's memory; 0 means
+	// Memory.
+	Choice   int64
 	Progress func(done, total int64) // called some times a second, never twice at once, from any goroutine; may be nil
 }
 
@@ -105,21 +109,23 @@ type Diagnostics struct {
 	Margins int64 // margins scored
 	Graphs  int64 // distinct graphs scored or visited (of MC3 with a limit of memory those of each chain added up); 1 of Anneal
 
-	Proposals, Accepted int64       // of MC3 (temperature 1 only, without the burn-in) and Anneal
-	ESS                 float64     // effective sample size: of the log likelihood over all chains (MC3), of the weights (Exact); NaN where chains are constant or there is none
-	RHat                float64     // split R-hat of the log likelihood, by ranks, NaN where all chains are constant or there is none
-	EdgeRHat, EdgeESS   [][]float64 // of MC3: the same of the indicator of each edge, K by K; NaN where it is constant
-	Worst               *Worst      // of MC3: the edge whose estimate is the least certain
-	Trips               int64       // of MC3 with temperatures: how often a state came from the hottest one to the coldest, over all chains
-	Trace               [][]float64 // log likelihood (penalty included) of each chain, at most 500 points each; of Anneal the best restart
-	Swaps               []float64   // share of swaps accepted between neighbouring temperatures
-	Temperatures        []float64   // inverse temperatures, 1 first
-	Unseen              float64     // estimated or greatest posterior probability of models never seen; NaN if unknown
-	LogTotal            float64     // of Exact: log of the sum over all graphs (enumeration) or all rooted junction trees; NaN
-	Enumerated          bool        // of Exact
-	Draws               int64       // of Exact: junction trees drawn
-	Chains              [][]float64 // of MC3: for each chain the probability of each edge (v < w, in the order of graph pairs (0,1), (0,2), ..., (1,2), ...)
-	Steps               int64       // of Occam: rounds; of Anneal: restarts
+	Proposals, Accepted int64 // of MC3 (temperature 1 only, without the burn-in) and Anneal
+	// ESS is the effective sample size: of the log likelihood over all chains (MC3), of the weights (Exact); NaN where chains are constant
+	// or there is none.
+	ESS               float64
+	RHat              float64     // split R-hat of the log likelihood, by ranks, NaN where all chains are constant or there is none
+	EdgeRHat, EdgeESS [][]float64 // of MC3: the same of the indicator of each edge, K by K; NaN where it is constant
+	Worst             *Worst      // of MC3: the edge whose estimate is the least certain
+	Trips             int64       // of MC3 with temperatures: how often a state came from the hottest one to the coldest, over all chains
+	Trace             [][]float64 // log likelihood (penalty included) of each chain, at most 500 points each; of Anneal the best restart
+	Swaps             []float64   // share of swaps accepted between neighbouring temperatures
+	Temperatures      []float64   // inverse temperatures, 1 first
+	Unseen            float64     // estimated or greatest posterior probability of models never seen; NaN if unknown
+	LogTotal          float64     // of Exact: log of the sum over all graphs (enumeration) or all rooted junction trees; NaN
+	Enumerated        bool        // of Exact
+	Draws             int64       // of Exact: junction trees drawn
+	Chains            [][]float64 // of MC3: for each chain the probability of each edge (v < w, in the order of graph pairs (0,1), (0,2), ..., (1,2), ...)
+	Steps             int64       // of Occam: rounds; of Anneal: restarts
 }
 
 // Run searches. The result is the same, to the last bit, for any number of workers. Errors: options out of range, more variables or
