@@ -9,6 +9,7 @@ import (
 
 	"microrisk/engine/budget"
 	"microrisk/operators"
+	"microrisk/operators/individual"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
 	"microrisk/operators/sap"
@@ -148,7 +149,7 @@ func TestLevelsOfTheKeyHoldForTables(t *testing.T) {
 func TestExplainLikeAssess(t *testing.T) {
 	inFolder(t, map[string]string{"a.csv": "age,sex\n72,m\n71,m\n30,f\n", "b.csv": "age,sex\n72,f\n73,m\n20,m\n20,m\n"})
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{"a.csv", "b.csv"}}, Key: keyOf("age", "sex"), Sampling: &schemas.Sampling{Fraction: 0.1},
-		Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}}, Sink: schemas.Sink{Path: "all.parquet"}}
+		Operators: []schemas.Operator{{Config: &suda.Config{}}, {Config: &mc3.Config{}}, {Config: &individual.Config{}}}, Sink: schemas.Sink{Path: "all.parquet"}}
 	_, err := Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
 	e, err := explain.Run(t.Context(), spec, explain.Which{Row: 0, Input: "a.csv"}, suda.Config{}, session.Options{})
@@ -178,10 +179,10 @@ func TestExplainLikeAssess(t *testing.T) {
 	require.NoError(t, err)
 	defer source.Close()
 	want := map[string]float64{}
-	for name, x := range columnsAt(t, source, 0, "suda_dis_is", "mc3_correct_match", "mc3_population_unique", "mc3_expected_frequency") {
+	for name, x := range columnsAt(t, source, 0, "suda_dis_is", "mc3_correct_match", "mc3_population_unique", "mc3_expected_frequency", "individual_risk") {
 		want[name] = x
 	}
-	require.Len(t, e.Risks, 4)
+	require.Len(t, e.Risks, 5)
 	for _, r := range e.Risks {
 		require.InDelta(t, want[r.Column], *r.Value, 1e-15, r.Column)
 	}

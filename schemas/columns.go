@@ -26,6 +26,7 @@ type ColumnInfo struct {
 	Name        string
 	Type        ColumnType
 	Description string
+	Label, Note string // its name and its meaning in a few words, where a single record is explained; "" for Name and Description
 }
 
 // FrequencyColumn is the column with the sample frequency of a measure's key; shared: it is that of the spec's key.

@@ -184,14 +184,20 @@ func (c *Config) Public() schemas.Config {
 // Columns are those that the operator writes, in order.
 func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
 	columns := schemas.FrequencyColumns(c, frequency)
-	add := func(name, meaning string) {
-		columns = append(columns, schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), name), Type: schemas.Double, Description: meaning})
+	add := func(name, meaning, label, note string) {
+		columns = append(columns, schemas.ColumnInfo{
+			Name: schemas.Column(c.ColumnPrefix(), name), Type: schemas.Double, Description: meaning, Label: label, Note: note,
+		})
 	}
-	add(ColumnCorrectMatch, "E[1/F]: chance that a population member who fits this key is this record; above 0, at most 1/f")
-	add(ColumnPopulationUnique, "P(F = 1 given the sample): chance that the key is unique in the population; 0 if f > 1")
-	add(ColumnExpectedFrequency, "E[F]: expected number of population members with this key, the sample's included")
+	add(ColumnCorrectMatch, "E[1/F]: chance that a population member who fits this key is this record; above 0, at most 1/f",
+		"correct match", "E[1/F] of this key")
+	add(ColumnPopulationUnique, "P(F = 1 given the sample): chance that the key is unique in the population; 0 if f > 1",
+		"population unique", "P(F = 1): nobody else has this key")
+	add(ColumnExpectedFrequency, "E[F]: expected number of population members with this key, the sample's included",
+		"expected frequency", "E[F]: people with this key")
 	if c.SetMatch {
-		add(ColumnSetMatch, "E[1/C(F,f)]: chance that the f records of this key are just the f members that were chosen among F")
+		add(ColumnSetMatch, "E[1/C(F,f)]: chance that the f records of this key are just the f members that were chosen among F",
+			"set match", "E[1/C(F,f)]")
 	}
 	return columns
 }

@@ -121,6 +121,8 @@ func (c *Config) Columns(frequency bool, variables []string) []schemas.ColumnInf
 	add(schemas.Column(prefix, ColumnScore), schemas.Double, "SUDA score, summed over the record's minimal sample uniques; 0 if it has none")
 	add(schemas.Column(prefix, ColumnIS), schemas.Double, "intermediate SUDA metric: sum of (K-s)! over the record's minimal sample uniques; 0 if it has none")
 	add(schemas.Column(prefix, ColumnDISIS), schemas.Double, "DIS-IS estimate of Pr(correct match given unique match); null without a minimal sample unique")
+	dis := &columns[len(columns)-1]
+	dis.Label, dis.Note = "DIS-IS", "chance that a unique match is correct"
 	add(schemas.Column(prefix, ColumnMSUCount), schemas.Int32, "number of minimal sample uniques of the record")
 	add(schemas.Column(prefix, ColumnMSUMinSize), schemas.Int32, "size of the record's smallest minimal sample unique; null if it has none")
 	if c.MSUs {

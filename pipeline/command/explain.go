@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"microrisk/operators/mc3"
 	"microrisk/operators/report"
 	"microrisk/operators/suda"
 	"microrisk/pipeline"
+	"microrisk/pipeline/evaluate"
 	"microrisk/pipeline/explain"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
@@ -25,8 +25,8 @@ func (c *console) explain() *cli.Command {
 		UsageText: "microrisk explain FILE... --row N --key AGE,SEX,... [--in FILE]\nmicrorisk explain SPEC.yaml --row N\nmicrorisk explain ANNOTATED.parquet --row N",
 		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
 set of facts by which nobody else in the files is like it. Then its SUDA score,
-DIS-IS and what mc3 says of it where the sampling is known (--fraction, --weight,
-or the spec's), and the records that differ from it in the fewest key variables:
+DIS-IS and what mc3 and other measures say of it where the sampling is known
+(--fraction, --weight, or the spec's), and the records that differ from it in the fewest key variables:
 making those variables coarser would hide it among them. Values that have an
 order are listed from the nearest on. Rows are numbered from 0 within a file.
 A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
@@ -35,7 +35,7 @@ A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 			&cli.StringFlag{Name: "in", Usage: "`FILE` that has the record, if several are counted together"},
 			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "suda, or suda,mc3 for what models of the population say of the record (default: scored)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "what other measures say of the record, where the sampling is known: suda,mc3 for models of the population (default: scored)"},
 		}),
 		Action: func(ctx *cli.Context) error {
 			spec, scored, err := explainedSpec(ctx)
@@ -109,18 +109,27 @@ func explainedSpec(ctx *cli.Context) (*schemas.Spec, suda.Config, error) {
 		return nil, scored, err
 	}
 	measures, err := words("measures", ctx.StringSlice("measures"))
-	for _, m := range measures {
-		if m != "suda" && m != "mc3" {
-			err = usage("--measures: explain knows suda and mc3, not %q", m)
-		}
-		if m == "mc3" && !slices.ContainsFunc(spec.Operators, isMC3) {
-			if spec.Sampling == nil {
-				err = usage("mc3 needs the size of the population: add --fraction, --population-size or --weight")
-			}
-			spec.Operators = append(spec.Operators, schemas.Operator{Config: &mc3.Config{}})
+	for _, name := range measures {
+		has := func(o schemas.Operator) bool { return o.Name() == name }
+		switch known := explainedNames(); {
+		case !slices.Contains(known, name):
+			err = usage("--measures: explain knows %s, not %q", strings.Join(known, ", "), name)
+		case name == suda.Name || slices.ContainsFunc(spec.Operators, has):
+		case spec.Sampling == nil:
+			err = usage("%s needs the size of the population: add --fraction, --population-size or --weight", name)
+		default:
+			spec.Operators = append(spec.Operators, schemas.Operator{Config: schemas.KindNamed(name).New()})
 		}
 	}
 	return spec, scored, err
+}
+
+// explainedNames are the measures that have a probability or a score of a record to tell.
+func explainedNames() []string {
+	return slices.DeleteFunc(evaluate.JudgedNames(), func(name string) bool {
+		m := schemas.KindNamed(name).New().(schemas.Writer)
+		return !slices.ContainsFunc(m.Columns(false, nil), func(c schemas.ColumnInfo) bool { return c.Type == schemas.Double })
+	})
 }
 
 // samplingOr is what flags say of the sampling, or else what the spec does.
@@ -254,22 +263,12 @@ func scoreText(e *explain.Explanation) string {
 		{report.Left("SUDA score"), report.Right(report.Figure(e.Score)), report.Left(e.ScoreName)},
 		{report.Left("intermediate SUDA metric"), report.Right(report.Figure(e.IS)), report.Left("")},
 	}
-	notes := map[string][2]string{
-		"suda_dis_is":            {"DIS-IS", "chance that a unique match is correct"},
-		"mc3_correct_match":      {"correct match", "E[1/F] of this key"},
-		"mc3_population_unique":  {"population unique", "P(F = 1): nobody else has this key"},
-		"mc3_expected_frequency": {"expected frequency", "E[F]: people with this key"},
-	}
 	for _, r := range e.Risks {
-		words, ok := notes[r.Column]
-		if !ok {
-			continue
-		}
 		value := "-"
 		if r.Value != nil {
 			value = report.Figure(*r.Value)
 		}
-		rows = append(rows, []report.Cell{report.Left(words[0]), report.Right(value), report.Left(words[1])})
+		rows = append(rows, []report.Cell{report.Left(r.Label), report.Right(value), report.Left(r.Note)})
 	}
 	return "\n" + table("", rows)
 }
@@ -309,9 +308,4 @@ func nearText(e *explain.Explanation) string {
 		fmt.Fprintf(&b, "  and %s\n", report.Plural(int64(e.NearMore), "more key", "more keys"))
 	}
 	return b.String()
-}
-
-func isMC3(o schemas.Operator) bool {
-	_, is := o.Config.(*mc3.Config)
-	return is
 }

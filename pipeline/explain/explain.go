@@ -41,10 +41,11 @@ type Source struct {
 	Value    *string
 }
 
-// A Risk is a figure of the record by a model or by DIS.
+// A Risk is a figure of the record by a measure other than its score.
 type Risk struct {
-	Column string
-	Value  *float64
+	Column      string // that has it, by the measure's usual prefix
+	Label, Note string // what it is called and what it means, in a few words
+	Value       *float64
 }
 
 // A NearClass is a class of records that nearly match.
@@ -76,8 +77,8 @@ type Which struct {
 }
 
 // Run finds the minimal sample uniques of one record among all that the spec's source has, and the records that differ from it in the
-// fewest variables. Of suda the size limit and the score's definition matter. If the sampling is known, DIS-IS and what mc3 says of the
-// record (if the spec has mc3) come too; that takes as long as measuring all records does.
+// fewest variables. Of suda the size limit and the score's definition matter. If the sampling is known, DIS-IS and what the spec's other
+// measures with scores say of the record, as mc3 does, come too; that takes as long as measuring all records does.
 func Run(ctx context.Context, spec *schemas.Spec, which Which, scored suda.Config, options session.Options) (*Explanation, error) {
 	if progress := options.Progress; progress != nil {
 		options.Progress = func(stage string, done, total int64) {

@@ -13,7 +13,6 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/operators"
-	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
 	"microrisk/operators/suda"
 	"microrisk/pipeline/session"
@@ -41,22 +40,47 @@ func (x *explaining) prepared() *schemas.Spec {
 	return &bare
 }
 
-// measures are suda and mc3 as they measure the record; none where nothing is known of the sampling.
-func (x *explaining) measures(spec *schemas.Spec) []operators.Operator {
+// measures are those with scores, suda first, as they measure the record by the spec's key; none where nothing is known of the sampling.
+// told has the columns that are told of, by the names that they have here.
+func (x *explaining) measures(spec *schemas.Spec) (list []operators.Operator, told map[string]Risk) {
+	told = map[string]Risk{}
 	if spec.Sampling == nil || x.suda.Threshold > 1 {
-		return nil
+		return nil, told
 	}
 	scored := x.suda
-	scored.Prefix, scored.Replace, scored.Contributions, scored.MSUs = explainPrefix, true, false, false
-	list := []operators.Operator{suda.Operator{Config: scored, Key: *spec.Key, Sampling: spec.Sampling}}
-	for _, o := range x.spec.Operators {
-		if c, ok := o.Config.(*mc3.Config); ok && c.Key == nil && c.ModelIn == "" {
-			m := *c
-			m.Replace, m.ModelOut, m.Prefix = true, "", explainPrefix+"_mc3"
-			return append(list, mc3.Operator{Config: m, Key: *spec.Key, Sampling: spec.Sampling})
+	scored.Contributions, scored.MSUs = false, false
+	measured := map[string]bool{}
+	for _, o := range append([]schemas.Operator{{Config: &scored}}, x.spec.Operators...) {
+		name := o.Name()
+		_, scoring := o.Config.(schemas.Scoring)
+		if m := o.Measure(); !scoring || m == nil || m.OwnKey() != nil || measured[name] || readsFiles(o) {
+			continue
+		}
+		if private, ok := o.Config.(schemas.Private); ok { // it saves nothing
+			o = schemas.Operator{Config: private.Public()}
+		}
+		c, ok := o.WithPrefix(explainPrefix + "_" + name).Config.(operators.Config)
+		if !ok {
+			continue
+		}
+		measured[name] = true
+		_, _, replace := c.(schemas.Writer).Common()
+		*replace = true
+		list = append(list, c.Operators(operators.Setup{Key: *spec.Key, Sampling: spec.Sampling})...)
+		here := c.(schemas.Measure).Columns(false, nil)
+		for k, usual := range o.WithPrefix("").Measure().Columns(false, nil) {
+			if usual.Type == schemas.Double && (name != suda.Name || usual.Name == schemas.Column(name, suda.ColumnDISIS)) {
+				told[here[k].Name] = Risk{Column: usual.Name, Label: cmp.Or(usual.Label, usual.Name), Note: cmp.Or(usual.Note, usual.Description)}
+			}
 		}
 	}
-	return list
+	return list, told
+}
+
+// readsFiles tells whether an operator has files that it reads, as a model is.
+func readsFiles(o schemas.Operator) bool {
+	f, ok := o.Config.(operators.Filing)
+	return ok && slices.ContainsFunc(f.Files(), func(f operators.SideFile) bool { return f.Kind != operators.MadeDocument })
 }
 
 // find finds the record and compares it with all others.
@@ -76,7 +100,8 @@ func (x *explaining) find(ctx context.Context) error {
 		return session.Wrong(fmt.Errorf("%s", text))
 	}
 	count := &session.Counting{Requests: session.KeyRequest(*spec.Key), Classes: true}
-	ops := append(session.OperatorsOf(spec, &session.Companions{}), x.measures(spec.WithLevels())...)
+	measures, told := x.measures(spec.WithLevels())
+	ops := append(session.OperatorsOf(spec, &session.Companions{}), measures...)
 	var err error
 	if j.Chain, err = j.Bind(true, append(ops, count)...); err != nil {
 		return err
@@ -95,7 +120,7 @@ func (x *explaining) find(ctx context.Context) error {
 	if x.suda.MaxSize > 0 {
 		e.MaxSize = min(x.suda.MaxSize, e.MaxSize)
 	}
-	find := &rowSink{input: x.input, row: x.which.Row, class: -1, from: sourcesOf(spec, j.Source.Schema())}
+	find := &rowSink{input: x.input, row: x.which.Row, class: -1, told: told, from: sourcesOf(spec, j.Source.Schema())}
 	count.Look = func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
 		if find.rows <= e.Row {
 			return session.Wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", e.Row, e.Input, find.rows))
@@ -171,6 +196,7 @@ type rowSink struct {
 	input int
 	row   int64
 	from  []Source
+	told  map[string]Risk // by column that is made
 	parts []operators.Part
 	names []string // of the columns that are made
 
@@ -245,15 +271,11 @@ func (w *rowWriter) Write(rows arrow.Record, added []arrow.Array, keep *operator
 	}
 	s.class = class.Value(at)
 	for k, a := range added {
-		name, ours := strings.CutPrefix(s.names[k], explainPrefix+"_")
+		risk, wanted := s.told[s.names[k]]
 		x, isFloat := a.(*array.Float64)
-		if !ours || !isFloat || name == suda.ColumnScore || name == suda.ColumnIS {
+		if !wanted || !isFloat {
 			continue
 		}
-		if name == suda.ColumnDISIS {
-			name = schemas.Column(suda.Name, name)
-		}
-		risk := Risk{Column: name}
 		if x.IsValid(at) {
 			value := x.Value(at)
 			risk.Value = &value
