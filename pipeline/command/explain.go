@@ -26,9 +26,10 @@ func (c *console) explain() *cli.Command {
 		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
 set of facts by which nobody else in the files is like it. Then its SUDA score,
 DIS-IS and what mc3 and other measures say of it where the sampling is known
-(--fraction, --weight, or the spec's), and the records that differ from it in the fewest key variables:
-making those variables coarser would hide it among them. Values that have an
-order are listed from the nearest on. Rows are numbered from 0 within a file.
+(--fraction, --weight, or the spec's), and the records that differ from it in the
+fewest key variables: making those variables coarser would hide it among them.
+Values that have an order are listed from the nearest on. Rows are numbered from
+0 within a file.
 A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 		Flags: slices.Concat(keyFlags(), samplingFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "row", Value: -1, Usage: "number `N` of the record in its file, from 0"},
