@@ -171,14 +171,20 @@ func (key Key) Searched(t *contingency.Table, r *uniques.Result) (schemas.Measur
 
 // measured adds the variables to what is said of a key's classes.
 func (key Key) measured(t *contingency.Table, records int64, s schemas.KeySummary) (schemas.MeasuredKey, schemas.MeasuredRecords) {
-	for v, variable := range t.Variables {
-		s.Variables = append(s.Variables, schemas.VariableSummary{
-			Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: t.MissingRecords(v),
-			Policy: key.PolicyOf(v), MissingCodes: key.Variables[v].MissingCodes,
-		})
-		if key.Variables[v].MissingCodes == nil {
-			s.Variables[v].MissingCodes = key.MissingCodes
-		}
-	}
+	s.Variables = key.Describe(t)
 	return schemas.MeasuredKey{KeySummary: &s}, schemas.MeasuredRecords{Records: records, Dropped: t.Records() - records}
+}
+
+// Describe says what the variables of the key's table are.
+func (key Key) Describe(t *contingency.Table) []schemas.VariableSummary {
+	list := make([]schemas.VariableSummary, len(t.Variables))
+	for v, variable := range t.Variables {
+		codes := key.Variables[v].MissingCodes
+		if codes == nil {
+			codes = key.MissingCodes
+		}
+		list[v] = schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: t.MissingRecords(v),
+			Policy: key.PolicyOf(v), MissingCodes: codes}
+	}
+	return list
 }

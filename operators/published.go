@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"microrisk/engine/contingency"
 	"microrisk/engine/tabular"
 	"microrisk/schemas"
 )
@@ -122,6 +123,16 @@ func CountColumn(name string, schema *arrow.Schema, variables []string) (string,
 		}
 	}
 	return column, nil
+}
+
+// NoTotals refuses categories that name totals in files of tables: their cells could not be told from margins.
+func NoTotals(t *contingency.Table) error {
+	for _, v := range t.Variables {
+		if slices.Contains(v.Categories, tabular.TotalCode) {
+			return fmt.Errorf("%s has the category %q, which names totals in files of tables: recode it", v.Name, tabular.TotalCode)
+		}
+	}
+	return nil
 }
 
 // NoCounts is the error of a published table without a column of counts.

@@ -110,13 +110,7 @@ type bound struct {
 }
 
 // names are those of the key variables.
-func (b *bound) names() []string {
-	list := make([]string, len(b.Counted.Variables))
-	for v, k := range b.Counted.Variables {
-		list[v] = k.Name
-	}
-	return list
-}
+func (b *bound) names() []string { return schemas.VariableNames(b.Counted.Variables) }
 
 // settings checks what can be checked without data: the graph, the model.
 func (b *bound) settings() error {

@@ -13,7 +13,8 @@ func DecodeColumns(name string, root *schemas.Node) ([]Column, error) {
 	err := schemas.DecodePart(name, func(d *schemas.Decoder) {
 		d.Entries(root, "", "a file of recodes", func(column string, value *schemas.Node, at string) {
 			if fields := new(Column).Fields(); fields.Field(column) != nil && !recodes(value) {
-				d.Problem(at, fmt.Sprintf("%s is what a recode says, and not of which column; write it below the column's name, as in SEX: {replace: true, map: {m: M}}", column))
+				d.Problem(at, fmt.Sprintf(
+					"%s is what a recode says, and not of which column; write it below the column's name, as in SEX: {replace: true, map: {m: M}}", column))
 				return
 			}
 			list = append(list, read(d, column, value, at))

@@ -43,11 +43,7 @@ type Operator struct {
 // Bind is an Operator's.
 func (r Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	c := r.Config
-	from := c.From
-	if from == "" {
-		from = c.Name
-	}
-	name := "recode " + c.Name
+	from, name := c.Source(), "recode "+c.Name
 	if c.From == "" && !c.Replace {
 		return nil, fmt.Errorf("%s: say from which column, or replace: true", name)
 	}

@@ -3,13 +3,11 @@ package sap
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
-	"microrisk/engine/tabular"
 	"microrisk/operators"
 	"microrisk/schemas"
 )
@@ -46,7 +44,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if f.layout, err = newLayout(t, b.by, b.Config.Missing); err != nil {
 		return nil, err
 	}
-	if err := f.noTotals(); err != nil {
+	if err := operators.NoTotals(t); err != nil {
 		return nil, err
 	}
 	if f.impossible, err = f.layout.impossible(b.Config.Impossible); err != nil {
@@ -94,16 +92,6 @@ func (f *fit) fits(env operators.Env, areas int) error {
 		needs += f.table.Bytes()
 	}
 	return env.InMemory(f.table, fmt.Sprintf("measuring tables of %d cells that are not empty", classes), needs, "take coarser cells")
-}
-
-// noTotals refuses categories that name totals: their cells could not be told from margins.
-func (f *fit) noTotals() error {
-	for _, v := range f.table.Variables {
-		if slices.Contains(v.Categories, tabular.TotalCode) {
-			return fmt.Errorf("%s has the category %q, which names totals in released tables: recode it", v.Name, tabular.TotalCode)
-		}
-	}
-	return nil
 }
 
 // makeKey is what cells are perturbed by where nothing else is said.

@@ -1,6 +1,7 @@
 package sap
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -95,8 +96,9 @@ func (s Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 			}
 		}
 	}
-	key := operators.Key{Who: b.prefix, Key: schemas.Key{Variables: append(append([]schemas.KeyVariable{}, s.Config.By...), s.Config.Cells...)}}
-	request, err := key.Request(in)
+	b.key = operators.Key{Who: b.prefix, Policy: cmp.Or(s.Config.Missing, schemas.MissingCategory),
+		Key: schemas.Key{Variables: slices.Concat(s.Config.By, s.Config.Cells)}}
+	request, err := b.key.Request(in)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +111,7 @@ func (s Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 type bound struct {
 	Operator
 	prefix  string
+	key     operators.Key    // the variables of the request
 	by      int              // variables that tell the tables apart; the first ones of the request
 	kernel  perturb.Kernel   // of what says nothing of its own
 	table   perturb.Kernel   // of the tables over all of cells

@@ -11,7 +11,6 @@ import (
 
 	"microrisk/engine/attribution"
 	"microrisk/operators"
-	"microrisk/schemas"
 )
 
 // Tables is a Tabled's: the values of by, as text; people (N), cells; sap_<n> and expected_zeros_<n> for each n; smallest_known, the
@@ -38,7 +37,7 @@ func (f *fitted) Tables(mem memory.Allocator) arrow.Record {
 // summarise makes sap's part of the summary.
 func (f *fit) summarise(env operators.Env) *Summary {
 	b := f.bound
-	s := &Summary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{}, Variables: []schemas.VariableSummary{},
+	s := &Summary{Known: f.known, Tables: int64(len(f.people)), Cells: int64(f.layout.cells), By: []string{},
 		Riskiest: []TableSummary{}, Scheme: b.kernel.Name(), BaseTable: b.Config.Release.BaseTable, Total: b.Config.Release.Total, Margins: []MarginSummary{}, Exact: !f.estimated.Load(), LowerBound: f.unsharp.Load(), Threshold: f.threshold, Distribution: []Distribution{}, SmallestKnown: []SmallestKnown{}}
 	if len(f.halfWidth) > 0 {
 		s.HalfWidth = slices.Max(f.halfWidth)
@@ -52,21 +51,11 @@ func (f *fit) summarise(env operators.Env) *Summary {
 	for i, m := range b.Config.Release.Margins {
 		s.Margins = append(s.Margins, MarginSummary{Variables: m.Variables, Scheme: b.margins[i].Name()})
 	}
-	for v, variable := range f.table.Variables {
-		if v < b.by {
-			s.By = append(s.By, variable.Name)
-			continue
-		}
-		policy := b.Config.Missing
-		if policy == "" {
-			policy = schemas.MissingCategory
-		}
-		s.Variables = append(
-			s.Variables,
-			schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v), Policy: policy,
-				MissingCodes: b.Config.Cells[v-b.by].MissingCodes},
-		)
+	described := b.key.Describe(f.table)
+	for _, v := range described[:b.by] {
+		s.By = append(s.By, v.Name)
 	}
+	s.Variables = described[b.by:]
 	most := slices.Max(f.known)
 	for _, n := range f.people {
 		s.Records += n

@@ -68,7 +68,8 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 			return nil, fmt.Errorf("%s: %s is a name of the column of counts in files of tables: rename the variable", b.prefix, v.Name)
 		}
 	}
-	request, err := (operators.Key{Who: b.prefix, Key: schemas.Key{Variables: o.Config.Cells}}).Request(in)
+	b.key = operators.Key{Who: b.prefix, Policy: cmp.Or(o.Config.Missing, schemas.MissingCategory), Key: schemas.Key{Variables: o.Config.Cells}}
+	request, err := b.key.Request(in)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +80,7 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 type bound struct {
 	Operator
 	prefix string
+	key    operators.Key // the variables of the table
 	kernel perturb.Kernel
 }
 
@@ -120,10 +122,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err := env.InMemory(t, fmt.Sprintf("a table of %d cells that are not empty", t.Classes()), needs, "take coarser variables"); err != nil {
 		return nil, err
 	}
-	for _, v := range t.Variables {
-		if slices.Contains(v.Categories, tabular.TotalCode) {
-			return nil, fmt.Errorf("%s has the category %q, which names totals in files of tables: recode it", v.Name, tabular.TotalCode)
-		}
+	if err := operators.NoTotals(t); err != nil {
+		return nil, err
 	}
 	counts, err := f.kept()
 	if err != nil {
@@ -320,14 +320,6 @@ func (f *tabulated) summarise(kept *contingency.Table) {
 		Rows:      int64(len(f.values)),
 		Margins:   f.bound.Config.Margins,
 		Scheme:    f.bound.kernel.Name(),
-		Variables: []schemas.VariableSummary{},
-	}
-	for v, variable := range f.table.Variables {
-		policy := cmp.Or(f.bound.Config.Missing, schemas.MissingCategory)
-		f.summary.Variables = append(
-			f.summary.Variables,
-			schemas.VariableSummary{Name: variable.Name, Categories: int64(len(variable.Categories)), Missing: f.table.MissingRecords(v),
-				Policy: policy, MissingCodes: f.bound.Config.Cells[v].MissingCodes},
-		)
+		Variables: f.bound.key.Describe(f.table),
 	}
 }
