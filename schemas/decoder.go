@@ -49,6 +49,15 @@ func (p *Places) Locate(err error) error {
 }
 
 // places of values, by their paths.
+// Of is the line and column of the value at a path, or of the nearest around it; 0 if the text is not known.
+func (p *Places) Of(path string) (line, column int) {
+	if p == nil {
+		return 0, 0
+	}
+	at := p.places.locate([]Problem{{Path: path}})[0]
+	return at.Line, at.Column
+}
+
 type places map[string]Place
 
 // A Decoder turns nodes into values; what does not fit is a problem and the decoding goes on.

@@ -21,13 +21,19 @@ type Verb struct {
 // File is the name of the published JSON Schema.
 func (v Verb) File() string { return v.Name + ".schema.json" }
 
+// An Identified document begins with the name and version of its schema, such as microrisk/keymap/form@1, in place of a version.
+type Identified interface {
+	Document
+	SchemaID() string
+}
+
 // DecodeDocument reads a document from the root of its text into doc and judges it. amend, if it is not nil, changes what was read before it
 // is judged. name is the file's, for messages. The error is that of amend, or a *SpecError with all that is wrong, each with its place.
 func DecodeDocument(name string, root *Node, doc Document, amend func() error) (*Places, error) {
 	d := &Decoder{places: places{}}
-	version := int64(-1)
-	d.Mapping(root, "", withVersion(doc.Fields(), &version))
-	d.version(version)
+	h := head{version: -1}
+	d.Mapping(root, "", h.of(doc))
+	h.judge(d, doc)
 	if amend != nil {
 		if err := amend(); err != nil && len(d.problems) == 0 {
 			return nil, err
@@ -53,28 +59,56 @@ func (c *Checker) document(doc Document) {
 
 // DocumentYAML is a document as a person would write it.
 func DocumentYAML(doc Document) []byte {
-	version := int64(Version)
+	h := head{version: Version}
 	var b strings.Builder
-	writeBlock(&b, withVersion(doc.Fields(), &version).Write(), 0)
+	writeBlock(&b, h.of(doc).Write(), 0)
 	return []byte(b.String())
 }
 
 // Schema is the JSON Schema (draft 2020-12) of the spec, made from its field table.
-func (v Verb) Schema() []byte {
-	version := int64(0)
-	root := append(
-		Ordered{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "microrisk " + v.Name}},
-		withVersion(v.New().Fields(), &version).Schema()...)
+func (v Verb) Schema() []byte { return DocumentSchema("microrisk "+v.Name, v.New()) }
+
+// DocumentSchema is the JSON Schema (draft 2020-12) of a document, made from its field table; title is of a few words.
+func DocumentSchema(title string, doc Document) []byte {
+	root := append(Ordered{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}}, new(head).of(doc).Schema()...)
 	if used := usedDefinitions(root); len(used) > 0 {
 		root = append(root, Member{"$defs", used})
 	}
 	return published(root)
 }
 
-func withVersion(t Table, version *int64) Table {
-	t.Required = append([]string{"version"}, t.Required...)
-	t.Fields = append([]Field{versionField(version)}, t.Fields...)
+// A head is the first line of a document.
+type head struct {
+	version int64
+	schema  string
+}
+
+// of is the field table of a document with its first line.
+func (h *head) of(doc Document) Table {
+	t := doc.Fields()
+	first := versionField(&h.version)
+	if named, ok := doc.(Identified); ok {
+		if h.version == Version {
+			h.schema = named.SchemaID()
+		}
+		first = Field{Name: "schema", To: &h.schema, Doc: "What the file is.", Schema: fmt.Sprintf(`"const": %q`, named.SchemaID())}
+	}
+	t.Required = append([]string{first.Name}, t.Required...)
+	t.Fields = append([]Field{first}, t.Fields...)
 	return t
+}
+
+// judge finds what is wrong with the first line that was read.
+func (h *head) judge(d *Decoder, doc Document) {
+	named, ok := doc.(Identified)
+	switch {
+	case !ok:
+		d.version(h.version)
+	case !d.Has("schema"):
+		d.Problem("", "the file does not say what it is; its first line should be: schema: "+named.SchemaID())
+	case h.schema != named.SchemaID() && !d.Failed("schema"):
+		d.Problem("schema", fmt.Sprintf("schema is %q; this file must have %s", h.schema, named.SchemaID()))
+	}
 }
 
 func versionField(version *int64) Field {

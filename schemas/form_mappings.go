@@ -1,6 +1,10 @@
 package schemas
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // Mappings is the form of a list of mappings, each with a field table; check judges one of them, nil: by its table. What the table calls
 // required must be said.
@@ -23,13 +27,18 @@ func (m mappings[T]) Read(d *Decoder, n *Node, path string, f *Field) {
 		var x T
 		t := m.fields(&x)
 		d.Mapping(item, at, t)
-		for _, name := range t.Required {
-			if !d.Has(at+"."+name) && !d.Failed(at) {
-				d.Problem(at, fmt.Sprintf("%s has no %s", t.What, name))
-			}
-		}
+		d.required(at, t)
 		*m.to = append(*m.to, x)
 	})
+}
+
+// required tells which fields that must be said of a mapping are not.
+func (d *Decoder) required(path string, t Table) {
+	for _, name := range t.Required {
+		if !d.Has(path+"."+name) && !d.Failed(path) {
+			d.Problem(path, fmt.Sprintf("%s has no %s", t.What, name))
+		}
+	}
 }
 
 func (m mappings[T]) Write(*Field) (any, bool) {
@@ -47,5 +56,81 @@ func (m mappings[T]) Schema(*Field) Ordered {
 func (m mappings[T]) Check(c *Checker, path string, _ *Field) {
 	for i := range *m.to {
 		m.check(c, fmt.Sprintf("%s[%d]", path, i), &(*m.to)[i])
+	}
+}
+
+// Keyed is the form of a mapping from names to mappings, each with a field table. key is where the name of one goes, and is no field of
+// the table. The order of the text is kept.
+func Keyed[T any](to *[]T, fields func(*T) Table, key func(*T) *string) Form {
+	return keyed[T]{to, fields, key}
+}
+
+type keyed[T any] struct {
+	to     *[]T
+	fields func(*T) Table
+	key    func(*T) *string
+}
+
+func (k keyed[T]) Read(d *Decoder, n *Node, path string, f *Field) {
+	*k.to = []T{}
+	d.Entries(n, path, f.what(), func(key string, value *Node, at string) {
+		var x T
+		*k.key(&x) = key
+		t := k.fields(&x)
+		if !value.IsNull() {
+			d.Mapping(value, at, t)
+		}
+		d.required(at, t)
+		*k.to = append(*k.to, x)
+	})
+}
+
+func (k keyed[T]) Write(*Field) (any, bool) {
+	o := Ordered{}
+	for i := range *k.to {
+		x := &(*k.to)[i]
+		o = append(o, Member{*k.key(x), k.fields(x).Write()})
+	}
+	return o, *k.to != nil
+}
+
+func (k keyed[T]) Schema(*Field) Ordered {
+	return Ordered{{"type", "object"}, {"additionalProperties", k.fields(new(T)).Schema()}}
+}
+
+func (k keyed[T]) Check(c *Checker, path string, _ *Field) {
+	for i := range *k.to {
+		x := &(*k.to)[i]
+		c.Table(path+"."+*k.key(x), k.fields(x))
+	}
+}
+
+// TextLists is the form of a mapping from names to lists of texts.
+func TextLists(to *map[string][]string) Form { return textLists{to} }
+
+type textLists struct{ to *map[string][]string }
+
+func (l textLists) Read(d *Decoder, n *Node, path string, f *Field) {
+	*l.to = map[string][]string{}
+	d.Entries(n, path, f.what(), func(key string, value *Node, at string) {
+		(*l.to)[key] = d.Texts(value, at, at)
+	})
+}
+
+func (l textLists) Write(*Field) (any, bool) {
+	o := Ordered{}
+	for _, key := range slices.Sorted(maps.Keys(*l.to)) {
+		o = append(o, Member{key, anyList((*l.to)[key])})
+	}
+	return o, *l.to != nil
+}
+
+func (l textLists) Schema(*Field) Ordered {
+	return Ordered{{"type", "object"}, {"additionalProperties", Ref("texts")}}
+}
+
+func (l textLists) Check(c *Checker, path string, _ *Field) {
+	for _, key := range slices.Sorted(maps.Keys(*l.to)) {
+		c.Twice(path+"."+key, (*l.to)[key])
 	}
 }

@@ -32,7 +32,7 @@ func WithReference(document []byte, verbs []Verb) []byte {
 	section(&b, "key", new(Key).Fields().Doc, new(Key).Fields())
 	section(&b, "variable", "A variable of a key or of tables, where more is said of it than its name.", new(KeyVariable).Fields())
 	for _, v := range verbs {
-		t := withVersion(v.New().Fields(), new(int64))
+		t := new(head).of(v.New())
 		section(&b, v.Name, t.Doc, t)
 	}
 	b.WriteString(referenceEnds)

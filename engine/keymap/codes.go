@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -78,4 +79,17 @@ func sortedCodes(known map[string]Partition) []string {
 	}
 	slices.Sort(codes)
 	return codes
+}
+
+// CodeSize is the number of categories that a code tells of, [Unbounded] for that of Any, 0 for what is no code.
+func CodeSize(code string) int {
+	head, _, _ := strings.Cut(code, ".")
+	n, err := strconv.Atoi(strings.TrimLeft(head, "CH"))
+	switch {
+	case code == AnyCode:
+		return Unbounded
+	case err != nil:
+		return 0
+	}
+	return n
 }

@@ -1,0 +1,226 @@
+package repository
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"microrisk/engine/keymap"
+	"microrisk/schemas"
+)
+
+// ConfigName is the file that makes a folder a repository.
+const ConfigName = "microrisk-keymap.yaml"
+
+// endings of files that are read; JSON is YAML.
+var endings = []string{".yaml", ".yml", ".json"}
+
+// MaxFileSize is the largest file that is read, in bytes.
+const MaxFileSize = 64 << 20
+
+// A file is what was read of one.
+type file struct {
+	path   string // below the folder, with slashes
+	text   []byte
+	doc    schemas.Document
+	places *schemas.Places
+	wrong  []*Finding
+	broken bool
+}
+
+// Open reads a repository. What is wrong with its files are findings; the error is that of a folder that is none, or that cannot be read.
+func Open(folder string) (*Repository, error) { return open(folder, nil) }
+
+// open reads a repository with some files replaced by other texts, or by nothing.
+func open(folder string, instead map[string][]byte) (*Repository, error) {
+	r := &Repository{
+		Folder: folder,
+		files:  make(map[object]*file),
+		graphs: make(map[string]*keymap.Graph),
+		bands:  make(map[string]map[string]keymap.Band),
+	}
+	if _, planned := instead[ConfigName]; !planned {
+		if _, err := os.Stat(filepath.Join(folder, ConfigName)); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("%s is no repository of forms: it has no %s; microrisk keymap init makes one", folder, ConfigName)
+			}
+			return nil, err
+		}
+	}
+	found := []*file{{path: ConfigName, doc: &r.Config}}
+	for _, kind := range []string{variables, forms, groups, scenarios} {
+		paths, err := r.list(kind, instead)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			found = append(found, &file{path: path, doc: newDocument(kind)})
+		}
+	}
+	var work sync.WaitGroup
+	next := make(chan *file)
+	failed := make([]error, runtime.GOMAXPROCS(0))
+	for i := range failed {
+		work.Add(1)
+		go func() {
+			defer work.Done()
+			for f := range next {
+				if err := f.read(folder, instead); err != nil && failed[i] == nil {
+					failed[i] = err
+				}
+			}
+		}()
+	}
+	for _, f := range found {
+		next <- f
+	}
+	close(next)
+	work.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		r.take(f)
+	}
+	slices.SortFunc(r.Variables, func(a, b *Variable) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.Forms, func(a, b *Form) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.Groups, func(a, b *Group) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.Scenarios, func(a, b *Scenario) int { return cmp.Compare(a.Name, b.Name) })
+	r.judge()
+	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r, nil
+}
+
+func newDocument(kind string) schemas.Document {
+	switch kind {
+	case variables:
+		return new(Variable)
+	case forms:
+		return new(Form)
+	case groups:
+		return new(Group)
+	}
+	return new(Scenario)
+}
+
+// list are the files of a kind, by name; what a run that was ended left behind is a finding.
+func (r *Repository) list(kind string, instead map[string][]byte) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(r.Folder, kind))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	paths := make(map[string]bool)
+	for _, e := range entries {
+		path := kind + "/" + e.Name()
+		switch {
+		case strings.HasSuffix(e.Name(), unfinished):
+			r.Findings = append(r.Findings, &Finding{File: path, Message: "a change that was not finished left this: what it would have become is " +
+				finishedName(path) + "; look at both, and rename or remove it"})
+		case !e.IsDir() && slices.Contains(endings, strings.ToLower(filepath.Ext(e.Name()))) && !strings.HasPrefix(e.Name(), "."):
+			paths[path] = true
+		}
+	}
+	for path, text := range instead {
+		if strings.HasPrefix(path, kind+"/") {
+			paths[path] = text != nil
+		}
+	}
+	var list []string
+	for path, is := range paths {
+		if is {
+			list = append(list, path)
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// read decodes a file; the error is of reading it.
+func (f *file) read(folder string, instead map[string][]byte) error {
+	text, planned := instead[f.path]
+	if !planned {
+		var err error
+		if text, err = readFile(filepath.Join(folder, filepath.FromSlash(f.path))); err != nil {
+			return err
+		}
+	}
+	f.text = text
+	root, err := parse(f.path, text)
+	if err == nil {
+		f.places, err = schemas.DecodeDocument(f.path, root, f.doc, nil)
+	}
+	if err == nil {
+		return nil
+	}
+	f.broken = true
+	var wrong *schemas.SpecError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	for _, p := range wrong.Problems {
+		f.wrong = append(f.wrong, &Finding{File: f.path, Line: p.Line, Column: p.Column, Message: p.Message.String()})
+	}
+	return nil
+}
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	if info.Size() > MaxFileSize {
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d that are read of a file of a repository", path, info.Size(), MaxFileSize)
+	}
+	return os.ReadFile(path)
+}
+
+// take puts what a file holds into the repository. A second object of a name is a finding, and stays out.
+func (r *Repository) take(f *file) {
+	r.Findings = append(r.Findings, f.wrong...)
+	var at object
+	switch x := f.doc.(type) {
+	case *Config:
+		r.files[object{}] = f
+		return
+	case *Variable:
+		at = object{variables, x.Name}
+	case *Form:
+		at = object{forms, x.Name}
+	case *Group:
+		at = object{groups, x.Name}
+	case *Scenario:
+		at = object{scenarios, x.Name}
+	}
+	if at.name == "" {
+		if !f.broken {
+			place{r, f}.add("", "it has no name; each file names what it is of: name: ...")
+		}
+		return
+	}
+	if first, twice := r.files[at]; twice {
+		place{r, f}.add("name", "%s is of the same name, %q; each has its own", first.path, at.name)
+		return
+	}
+	r.files[at] = f
+	switch x := f.doc.(type) {
+	case *Variable:
+		r.Variables = append(r.Variables, x)
+	case *Form:
+		r.Forms = append(r.Forms, x)
+	case *Group:
+		r.Groups = append(r.Groups, x)
+	case *Scenario:
+		r.Scenarios = append(r.Scenarios, x)
+	}
+}

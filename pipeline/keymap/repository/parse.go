@@ -1,0 +1,161 @@
+package repository
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"microrisk/schemas"
+	"microrisk/schemas/advice"
+)
+
+// maxDepth is how deeply values of a file are nested at most.
+const maxDepth = 64
+
+// parse gives the root of a YAML text as field tables read it. The error is a *schemas.SpecError.
+func parse(name string, text []byte) (*schemas.Node, error) {
+	doc, err := document(name, text)
+	if err != nil {
+		return nil, err
+	}
+	root, problem := nodeOf(doc.Content[0], 0)
+	if problem != nil {
+		return nil, &schemas.SpecError{Name: name, Problems: []schemas.Problem{*problem}}
+	}
+	return root, nil
+}
+
+var atLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// document is the only YAML document of a text, with its comments. The error is a *schemas.SpecError.
+func document(name string, text []byte) (doc *yaml.Node, err error) {
+	wrong := func(line int, format string, args ...any) error {
+		return &schemas.SpecError{Name: name, Problems: []schemas.Problem{{Line: max(line, 1), Column: 1, Message: advice.Textf(format, args...)}}}
+	}
+	defer func() {
+		if r := recover(); r != nil { // the library is made for trusted text
+			doc, err = nil, wrong(1, "it cannot be parsed as YAML: %v", r)
+		}
+	}()
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(text) {
+		line := 1
+		for rest := text; ; {
+			r, size := utf8.DecodeRune(rest)
+			if r == utf8.RuneError && size == 1 {
+				return nil, wrong(line, "it is not UTF-8 here; convert it first, as from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")
+			}
+			if r == '\n' {
+				line++
+			}
+			rest = rest[size:]
+		}
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	doc = new(yaml.Node)
+	if err := d.Decode(doc); err != nil {
+		if err == io.EOF {
+			return nil, wrong(1, "it is empty")
+		}
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		line := 1
+		if m := atLine.FindStringSubmatch(first); m != nil && m[1] != "" {
+			line, _ = strconv.Atoi(m[1])
+		}
+		return nil, wrong(line, "it is not YAML: %s", atLine.ReplaceAllString(first, ""))
+	}
+	var more yaml.Node
+	if err := d.Decode(&more); err != io.EOF {
+		return nil, wrong(more.Line, "a file is one YAML document; a second one starts here")
+	}
+	return doc, nil
+}
+
+// nodeOf is a value as field tables read it.
+func nodeOf(n *yaml.Node, depth int) (*schemas.Node, *schemas.Problem) {
+	out := &schemas.Node{At: schemas.Place{Line: n.Line, Column: n.Column}}
+	problem := func(at *yaml.Node, format string, args ...any) *schemas.Problem {
+		return &schemas.Problem{Line: at.Line, Column: at.Column, Message: advice.Textf(format, args...)}
+	}
+	if depth > maxDepth {
+		return nil, problem(n, "values are nested too deeply")
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		switch n.Tag {
+		case "!!null":
+			return out, nil
+		case "!!bool":
+			out.IsBool, out.Bool = true, strings.EqualFold(n.Value, "true")
+		case "!!str", "!!int", "!!float", "!!timestamp":
+		default:
+			out.Kind, out.Strange = schemas.Strange, "a tagged value (leave the tag out)"
+			return out, nil
+		}
+		out.Kind, out.Text = schemas.Scalar, n.Value
+	case yaml.SequenceNode:
+		out.Kind = schemas.List
+		for _, item := range n.Content {
+			x, wrong := nodeOf(item, depth+1)
+			if wrong != nil {
+				return nil, wrong
+			}
+			out.Items = append(out.Items, x)
+		}
+	case yaml.MappingNode:
+		out.Kind = schemas.Mapping
+		seen := make(map[string]int, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			e := schemas.Entry{Key: key.Value, Plain: key.Kind == yaml.ScalarNode && key.Tag != "!!merge", At: schemas.Place{Line: key.Line, Column: key.Column}}
+			if line, twice := seen[e.Key]; twice && e.Plain {
+				return nil, problem(key, "%q stands twice, also in line %d", e.Key, line)
+			}
+			seen[e.Key] = key.Line
+			x, wrong := nodeOf(n.Content[i+1], depth+1)
+			if wrong != nil {
+				return nil, wrong
+			}
+			e.Value = x
+			out.Entries = append(out.Entries, e)
+		}
+	default:
+		out.Kind, out.Strange = schemas.Strange, "an anchor or alias (write the value out)"
+	}
+	return out, nil
+}
+
+// Slug is an id made of a name: lower-case letters, digits and dashes.
+func Slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	s := strings.Trim(b.String(), "-")
+	if s == "" {
+		return "x"
+	}
+	return s
+}
+
+// Free is a slug that is not taken: a collision gets -2, -3 and so on.
+func Free(name string, taken func(string) bool) string {
+	base := Slug(name)
+	for i, s := 2, base; ; i++ {
+		if !taken(s) {
+			return s
+		}
+		s = fmt.Sprintf("%s-%d", base, i)
+	}
+}

@@ -1,0 +1,229 @@
+package repository
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/engine/keymap"
+	"microrisk/schemas"
+)
+
+// Folders of the kinds of files.
+const (
+	variables = "variables"
+	forms     = "forms"
+	groups    = "groups"
+	scenarios = "scenarios"
+)
+
+// A Repository is what a folder holds: objects sorted by name, and what is wrong with them.
+type Repository struct {
+	Folder    string
+	Config    Config
+	Variables []*Variable
+	Forms     []*Form
+	Groups    []*Group
+	Scenarios []*Scenario
+	Findings  []*Finding // all that is wrong, by file and line
+
+	files  map[object]*file
+	graphs map[string]*keymap.Graph
+	bands  map[string]map[string]keymap.Band
+}
+
+// An object is named within its kind.
+type object struct{ kind, name string }
+
+// A Finding is one thing that is wrong with a repository.
+type Finding struct {
+	File         string // below the folder
+	Line, Column int    // 0 for none
+	Message      string
+	Inconsistent bool // categories of a form overlap or do not cover the variable: a lenient analysis goes on
+}
+
+func (f Finding) String() string {
+	if f.Line == 0 {
+		return f.File + ": " + f.Message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+}
+
+// An InvalidError says that a repository cannot be worked with.
+type InvalidError struct{ Findings []*Finding }
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Findings))
+	for i, f := range e.Findings {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Usable is nil if nothing is wrong but inconsistent categorizations, which an analysis tells of variable by variable.
+func (r *Repository) Usable() error {
+	var wrong []*Finding
+	for _, f := range r.Findings {
+		if !f.Inconsistent {
+			wrong = append(wrong, f)
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	return &InvalidError{wrong}
+}
+
+// Variable is one by its name; nil if there is none.
+func (r *Repository) Variable(name string) *Variable {
+	return find(r.Variables, func(v *Variable) string { return v.Name }, name)
+}
+
+// Form is one by its name; nil if there is none.
+func (r *Repository) Form(name string) *Form {
+	return find(r.Forms, func(f *Form) string { return f.Name }, name)
+}
+
+// Group is one by its name; nil if there is none.
+func (r *Repository) Group(name string) *Group {
+	return find(r.Groups, func(g *Group) string { return g.Name }, name)
+}
+
+// Scenario is one by its name; nil if there is none.
+func (r *Repository) Scenario(name string) *Scenario {
+	return find(r.Scenarios, func(s *Scenario) string { return s.Name }, name)
+}
+
+func find[T any](sorted []*T, name func(*T) string, want string) *T {
+	i, ok := slices.BinarySearchFunc(sorted, want, func(x *T, want string) int { return cmp.Compare(name(x), want) })
+	if !ok {
+		return nil
+	}
+	return sorted[i]
+}
+
+// Graph is the partition graph of a variable; nil if it is not valid.
+func (r *Repository) Graph(variable string) *keymap.Graph { return r.graphs[variable] }
+
+// Bands are those of the categories of an interval variable, by id; those of others are nil.
+func (r *Repository) Bands(variable string) map[string]keymap.Band { return r.bands[variable] }
+
+// Instance is a variable as the form has it.
+func (f *Form) Instance(variable string) (*Instance, bool) {
+	for i := range f.Variables {
+		if f.Variables[i].Variable == variable {
+			return &f.Variables[i], true
+		}
+	}
+	return nil, false
+}
+
+// Members are the forms of a group, by name.
+func (r *Repository) Members(g *Group) []string {
+	in := make(map[string]bool)
+	for _, name := range g.Forms {
+		in[name] = true
+	}
+	if g.Where != nil {
+		for _, f := range r.Forms {
+			all := true
+			for key, values := range g.Where {
+				all = all && slices.Contains(values, f.Metadata[key])
+			}
+			if all {
+				in[f.Name] = true
+			}
+		}
+	}
+	for i, name := range slices.Concat(g.Union, g.Minus) {
+		if other := r.Group(name); other != nil {
+			for _, member := range r.Members(other) {
+				in[member] = i < len(g.Union)
+			}
+		}
+	}
+	var names []string
+	for name, is := range in {
+		if is {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// MatchSet are the forms that a scenario compares its target with, by name: those of its groups and forms, all if it names none.
+func (r *Repository) MatchSet(s *Scenario) []*Form {
+	in := make(map[string]bool)
+	for _, name := range s.Match.Groups {
+		if g := r.Group(name); g != nil {
+			for _, member := range r.Members(g) {
+				in[member] = true
+			}
+		}
+	}
+	for _, name := range s.Match.Forms {
+		in[name] = true
+	}
+	all := s.Match.Groups == nil && s.Match.Forms == nil
+	var set []*Form
+	for _, f := range r.Forms {
+		switch {
+		case !all && !in[f.Name], slices.Contains(s.Match.Exclude, f.Name), f.Name == s.Target && !s.IncludeTarget:
+		default:
+			set = append(set, f)
+		}
+	}
+	return set
+}
+
+// near is a hint at the name that was meant.
+func (r *Repository) near(kind, name string) string {
+	var known []string
+	switch kind {
+	case variables:
+		for _, v := range r.Variables {
+			known = append(known, v.Name)
+		}
+	case forms:
+		for _, f := range r.Forms {
+			known = append(known, f.Name)
+		}
+	case groups:
+		for _, g := range r.Groups {
+			known = append(known, g.Name)
+		}
+	}
+	if near := schemas.Nearest(name, known); near != "" {
+		return fmt.Sprintf(`; did you mean %q?`, near)
+	}
+	return ""
+}
+
+func joined(list []string, between string) string { return strings.Join(list, between) }
+
+// A place is a file in which things are found.
+type place struct {
+	r *Repository
+	f *file
+}
+
+func (r *Repository) where(kind, name string) place { return place{r, r.files[object{kind, name}]} }
+
+// broken tells whether the file is wrong by itself, so that nothing more is said of it.
+func (p place) broken() bool { return p.f.broken }
+
+func (p place) add(path, format string, args ...any) *Finding {
+	found := &Finding{File: p.f.path, Message: fmt.Sprintf(format, args...)}
+	found.Line, found.Column = p.f.places.Of(path)
+	p.r.Findings = append(p.r.Findings, found)
+	return found
+}
+
+func (p place) unless(right bool, path, format string, args ...any) {
+	if !right {
+		p.add(path, format, args...)
+	}
+}

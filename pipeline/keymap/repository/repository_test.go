@@ -1,0 +1,83 @@
+package repository
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/schemas"
+)
+
+// catalogue writes a repository of forms, of variables with so many categorizations of so many smallest categories.
+func catalogue(t testing.TB, folder string, formCount, variableCount, distinct, sinks int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	write := func(path string, doc schemas.Document) {
+		path = filepath.Join(folder, path)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, schemas.DocumentYAML(doc), 0o666))
+	}
+	write(ConfigName, &Config{MetadataColumns: []string{"Organisation"}})
+	categories := make([][][]string, variableCount)
+	for v := range variableCount {
+		x := &Variable{Name: fmt.Sprint("Variable ", v)}
+		for s := range sinks {
+			x.Nodes = append(x.Nodes, Node{ID: fmt.Sprintf("s%d", s)})
+		}
+		for c := range distinct {
+			var list []string
+			from := 0
+			for s := 1; s <= sinks; s++ {
+				if s < sinks && r.IntN(sinks) > 10 {
+					continue
+				}
+				if s == from+1 {
+					list = append(list, fmt.Sprintf("s%d", from))
+				} else {
+					id := fmt.Sprintf("c%d-%d", c, from)
+					x.Nodes = append(x.Nodes, Node{ID: id})
+					for child := from; child < s; child++ {
+						x.Edges = append(x.Edges, [2]string{id, fmt.Sprintf("s%d", child)})
+					}
+					list = append(list, id)
+				}
+				from = s
+			}
+			categories[v] = append(categories[v], list)
+		}
+		write(fmt.Sprintf("variables/variable-%d.yaml", v), x)
+	}
+	for f := range formCount {
+		x := &Form{Name: fmt.Sprint("Form ", f), Metadata: map[string]string{"Organisation": fmt.Sprint("O", f%7)}}
+		for v := range variableCount {
+			x.Variables = append(x.Variables, Instance{Variable: fmt.Sprint("Variable ", v), Categories: categories[v][r.IntN(distinct)]})
+		}
+		write(fmt.Sprintf("forms/form-%d.yaml", f), x)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	catalogue(t, dir, 5, 3, 2, 10)
+	r, err := Open(dir)
+	require.NoError(t, err)
+	require.Empty(t, r.Findings)
+	require.Len(t, r.Forms, 5)
+	require.Len(t, r.Variables, 3)
+	require.NotNil(t, r.Graph("Variable 0"))
+}
+
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	catalogue(b, dir, 200, 15, 6, 20)
+	b.ReportAllocs()
+	for range b.N {
+		r, err := Open(dir)
+		require.NoError(b, err)
+		require.Empty(b, r.Findings)
+	}
+}
