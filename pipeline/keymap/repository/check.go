@@ -102,12 +102,12 @@ func (r *Repository) judge() {
 		r.judgeForm(f)
 	}
 	for _, g := range r.Groups {
-		at := r.where(groups, g.Name)
+		at := r.where(Groups, g.Name)
 		for _, name := range g.Forms {
-			at.unless(r.Form(name) != nil, "forms", "there is no form %q%s", name, r.near(forms, name))
+			at.unless(r.Form(name) != nil, "forms", "there is no form %q%s", name, r.Near(Forms, name))
 		}
 		for _, name := range slices.Concat(g.Union, g.Minus) {
-			at.unless(r.Group(name) != nil, "", "there is no group %q%s", name, r.near(groups, name))
+			at.unless(r.Group(name) != nil, "", "there is no group %q%s", name, r.Near(Groups, name))
 		}
 		if way := r.circle(g, nil); way != nil {
 			at.add("", "groups are made of each other: %s", joined(way, " > "))
@@ -119,7 +119,7 @@ func (r *Repository) judge() {
 }
 
 func (r *Repository) judgeVariable(v *Variable) {
-	at := r.where(variables, v.Name)
+	at := r.where(Variables, v.Name)
 	if at.broken() {
 		return
 	}
@@ -148,7 +148,7 @@ func (r *Repository) judgeVariable(v *Variable) {
 }
 
 func (r *Repository) judgeForm(f *Form) {
-	at := r.where(forms, f.Name)
+	at := r.where(Forms, f.Name)
 	if at.broken() {
 		return
 	}
@@ -157,7 +157,7 @@ func (r *Repository) judgeForm(f *Form) {
 	for _, x := range f.Variables {
 		path := "variables." + x.Variable
 		if r.Variable(x.Variable) == nil {
-			at.add(path, "there is no variable %q%s", x.Variable, r.near(variables, x.Variable))
+			at.add(path, "there is no variable %q%s", x.Variable, r.Near(Variables, x.Variable))
 			continue
 		}
 		if x.Column != "" {
@@ -199,17 +199,17 @@ func (r *Repository) judgeValues(at place, path string, g *keymap.Graph, x Insta
 }
 
 func (r *Repository) judgeScenario(s *Scenario) {
-	at := r.where(scenarios, s.Name)
+	at := r.where(Scenarios, s.Name)
 	if at.broken() {
 		return
 	}
 	target := r.Form(s.Target)
-	at.unless(target != nil, "target", "there is no form %q%s", s.Target, r.near(forms, s.Target))
+	at.unless(target != nil, "target", "there is no form %q%s", s.Target, r.Near(Forms, s.Target))
 	for _, name := range slices.Concat(s.Match.Forms, s.Match.Exclude) {
-		at.unless(r.Form(name) != nil, "match", "there is no form %q%s", name, r.near(forms, name))
+		at.unless(r.Form(name) != nil, "match", "there is no form %q%s", name, r.Near(Forms, name))
 	}
 	for _, name := range s.Match.Groups {
-		at.unless(r.Group(name) != nil, "match.groups", "there is no group %q%s", name, r.near(groups, name))
+		at.unless(r.Group(name) != nil, "match.groups", "there is no group %q%s", name, r.Near(Groups, name))
 	}
 	for _, name := range s.Variables {
 		if target != nil {

@@ -54,7 +54,7 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 		}
 	}
 	found := []*file{{path: ConfigName, doc: &r.Config}}
-	for _, kind := range []string{variables, forms, groups, scenarios} {
+	for _, kind := range []string{Variables, Forms, Groups, Scenarios} {
 		paths, err := r.list(kind, instead)
 		if err != nil {
 			return nil, err
@@ -101,11 +101,11 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 
 func newDocument(kind string) schemas.Document {
 	switch kind {
-	case variables:
+	case Variables:
 		return new(Variable)
-	case forms:
+	case Forms:
 		return new(Form)
-	case groups:
+	case Groups:
 		return new(Group)
 	}
 	return new(Scenario)
@@ -194,13 +194,13 @@ func (r *Repository) take(f *file) {
 		r.files[object{}] = f
 		return
 	case *Variable:
-		at = object{variables, x.Name}
+		at = object{Variables, x.Name}
 	case *Form:
-		at = object{forms, x.Name}
+		at = object{Forms, x.Name}
 	case *Group:
-		at = object{groups, x.Name}
+		at = object{Groups, x.Name}
 	case *Scenario:
-		at = object{scenarios, x.Name}
+		at = object{Scenarios, x.Name}
 	}
 	if at.name == "" {
 		if !f.broken {

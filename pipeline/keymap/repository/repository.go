@@ -10,12 +10,12 @@ import (
 	"microrisk/schemas"
 )
 
-// Folders of the kinds of files.
+// Kinds of files, which are their folders.
 const (
-	variables = "variables"
-	forms     = "forms"
-	groups    = "groups"
-	scenarios = "scenarios"
+	Variables = "variables"
+	Forms     = "forms"
+	Groups    = "groups"
+	Scenarios = "scenarios"
 )
 
 // A Repository is what a folder holds: objects sorted by name, and what is wrong with them.
@@ -179,19 +179,19 @@ func (r *Repository) MatchSet(s *Scenario) []*Form {
 	return set
 }
 
-// near is a hint at the name that was meant.
-func (r *Repository) near(kind, name string) string {
+// Near is a hint at the name that was meant, "" where none is near.
+func (r *Repository) Near(kind, name string) string {
 	var known []string
 	switch kind {
-	case variables:
+	case Variables:
 		for _, v := range r.Variables {
 			known = append(known, v.Name)
 		}
-	case forms:
+	case Forms:
 		for _, f := range r.Forms {
 			known = append(known, f.Name)
 		}
-	case groups:
+	case Groups:
 		for _, g := range r.Groups {
 			known = append(known, g.Name)
 		}

@@ -1,0 +1,184 @@
+// Package keymap finds which variables of a dataset could be matched on, from a repository of what forms ask.
+package keymap
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"microrisk/engine/keymap"
+	"microrisk/pipeline/keymap/repository"
+)
+
+// An Environment holds the categorizations of all forms of a repository, variable by variable as they are asked for.
+type Environment struct {
+	*repository.Repository
+	Lenient bool // categories that overlap are merged, and those that leave something out are taken as they are
+	Limits  keymap.Limits
+
+	mu        sync.Mutex
+	variables map[string]*Variable
+}
+
+// New is the environment of a repository. Limits of no nodes are those of the repository, or the default.
+func New(r *repository.Repository, lenient bool, limits keymap.Limits) *Environment {
+	if limits.Nodes == 0 {
+		limits.Nodes = r.Config.MaxNodes
+	}
+	if limits.Nodes == 0 {
+		limits.Nodes = keymap.MaxNodes
+	}
+	return &Environment{Repository: r, Lenient: lenient, Limits: limits, variables: make(map[string]*Variable)}
+}
+
+// A Variable is what all forms of a repository have of one.
+type Variable struct {
+	*repository.Variable
+	Graph    *keymap.Graph
+	Forms    map[string]keymap.Partition     // by name of form; of inconsistent ones in a lenient environment alone
+	Wrong    map[string]*keymap.InvalidError // by name of form: those that are inconsistent
+	Observed []keymap.Partition              // distinct ones, in the order of their first form by name
+	Closure  []keymap.Partition              // all harmonizations of those observed
+	Codes    map[keymap.Partition]string     // of Closure
+	observed map[keymap.Partition]bool
+}
+
+// Variable gathers what forms have of a variable.
+func (e *Environment) Variable(ctx context.Context, name string) (*Variable, error) {
+	e.mu.Lock()
+	v, ok := e.variables[name]
+	e.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	doc := e.Repository.Variable(name)
+	if doc == nil {
+		return nil, fmt.Errorf("there is no variable %q%s", name, e.Near(repository.Variables, name))
+	}
+	v = &Variable{Variable: doc, Graph: e.Graph(name), Forms: make(map[string]keymap.Partition), Wrong: make(map[string]*keymap.InvalidError),
+		observed: make(map[keymap.Partition]bool)}
+	if err := e.gather(ctx, v); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	e.variables[name] = v
+	e.mu.Unlock()
+	return v, nil
+}
+
+func (e *Environment) gather(ctx context.Context, v *Variable) error {
+	type judged struct {
+		p     keymap.Partition
+		wrong *keymap.InvalidError
+	}
+	known := make(map[string]judged)
+	for _, f := range e.Repository.Forms {
+		x, holds := f.Instance(v.Name)
+		if !holds {
+			continue
+		}
+		text := strings.Join(x.Categories, ",")
+		j, ok := known[text]
+		if !ok {
+			if len(x.Categories) > 0 {
+				j.wrong = v.Graph.Check(x.Categories)
+			}
+			j.p = v.Graph.Lenient(x.Categories)
+			known[text] = j
+		}
+		if j.wrong != nil {
+			v.Wrong[f.Name] = j.wrong
+			if !e.Lenient {
+				continue
+			}
+		}
+		v.Forms[f.Name] = j.p
+		if !v.observed[j.p] {
+			v.observed[j.p] = true
+			v.Observed = append(v.Observed, j.p)
+		}
+	}
+	var err error
+	if v.Closure, err = keymap.Closure(ctx, v.Name, v.Observed, e.Limits); err != nil {
+		return err
+	}
+	given := make(map[string]keymap.Partition, len(v.Variable.Codes))
+	for code, categories := range v.Variable.Codes {
+		if given[code], err = v.Graph.Partition(categories); err != nil {
+			return fmt.Errorf("variable %q: code %s: %w", v.Name, code, err)
+		}
+	}
+	var generated []keymap.Partition
+	for _, p := range v.Closure {
+		if !v.observed[p] {
+			generated = append(generated, p)
+		}
+	}
+	v.Codes = v.Graph.Codes(given, v.Observed, generated)
+	return nil
+}
+
+// each calls do for every variable of a list, several at once.
+func (e *Environment) each(ctx context.Context, names []string, do func(ctx context.Context, i int, v *Variable) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		g.Go(func() error {
+			v, err := e.Variable(ctx, name)
+			if err != nil {
+				return err
+			}
+			return do(ctx, i, v)
+		})
+	}
+	return g.Wait()
+}
+
+// Levels is what a variable of arbitrary precision counts for: what is assumed, or its smallest categories.
+func (v *Variable) Levels() int {
+	if v.AssumedLevels != nil {
+		return *v.AssumedLevels
+	}
+	return len(v.Graph.Sinks())
+}
+
+// Blocks are the categories of a harmonization: each with the label of a category that is just that, or else of its smallest ones.
+func (v *Variable) Blocks(p keymap.Partition) []Block {
+	var blocks []Block
+	positions := make(map[string]int32)
+	for i, id := range v.Graph.Sinks() {
+		positions[id] = int32(i)
+	}
+	for _, ids := range v.Graph.BlockNames(p) {
+		b := Block{Sinks: ids}
+		reach := make([]int32, len(ids))
+		for i, id := range ids {
+			reach[i] = positions[id]
+		}
+		slices.Sort(reach)
+		if same := v.Graph.Of(reach); same != nil {
+			b.ID = same[0]
+			b.Label = v.Label(same[0])
+		} else {
+			labels := make([]string, len(ids))
+			for i, id := range ids {
+				labels[i] = v.Label(id)
+			}
+			b.Label = strings.Join(labels, " | ")
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+// A Block is a category of a harmonization.
+type Block struct {
+	ID    string // of the category that is just this; "" if none is
+	Label string
+	Sinks []string // ids
+}
