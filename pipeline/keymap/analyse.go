@@ -180,6 +180,7 @@ func names(forms []*repository.Form) []string {
 // An Answer is what a profile says at one prevalence.
 type Answer struct {
 	*Profile
+	Prevalence string
 	Status     string // one of the statuses
 	Required   int    // forms that must hold the variable: N
 	Node       *keymap.Node

@@ -2,6 +2,7 @@
 package keymap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -46,6 +47,7 @@ type Variable struct {
 	Closure  []keymap.Partition              // all harmonizations of those observed
 	Codes    map[keymap.Partition]string     // of Closure
 	observed map[keymap.Partition]bool
+	bands    map[string]keymap.Band // of an interval variable
 }
 
 // Variable gathers what forms have of a variable.
@@ -61,7 +63,7 @@ func (e *Environment) Variable(ctx context.Context, name string) (*Variable, err
 		return nil, fmt.Errorf("there is no variable %q%s", name, e.Near(repository.Variables, name))
 	}
 	v = &Variable{Variable: doc, Graph: e.Graph(name), Forms: make(map[string]keymap.Partition), Wrong: make(map[string]*keymap.InvalidError),
-		observed: make(map[keymap.Partition]bool)}
+		observed: make(map[keymap.Partition]bool), bands: e.Bands(name)}
 	if err := e.gather(ctx, v); err != nil {
 		return nil, err
 	}
@@ -147,38 +149,56 @@ func (v *Variable) Levels() int {
 	return len(v.Graph.Sinks())
 }
 
-// Blocks are the categories of a harmonization: each with the label of a category that is just that, or else of its smallest ones.
+// Blocks are the categories of a harmonization, in the order of the variable: of its bands, of sink_order, or of its file. Each has the label
+// of a category that is just that, or else those of its smallest ones; a band has its bounds.
 func (v *Variable) Blocks(p keymap.Partition) []Block {
+	sinks := v.Graph.Sinks()
 	var blocks []Block
-	positions := make(map[string]int32)
-	for i, id := range v.Graph.Sinks() {
-		positions[id] = int32(i)
-	}
-	for _, ids := range v.Graph.BlockNames(p) {
-		b := Block{Sinks: ids}
-		reach := make([]int32, len(ids))
-		for i, id := range ids {
-			reach[i] = positions[id]
+	for _, positions := range p.Blocks() {
+		b := Block{at: positions[0]}
+		reach := make([]int32, len(positions))
+		for i, s := range positions {
+			reach[i] = int32(s)
 		}
-		slices.Sort(reach)
+		slices.SortFunc(positions, func(x, y int) int {
+			return cmp.Or(cmp.Compare(v.place(sinks[x]), v.place(sinks[y])), cmp.Compare(x, y))
+		})
+		var labels []string
+		for _, s := range positions {
+			b.Sinks = append(b.Sinks, sinks[s])
+			labels = append(labels, v.Label(sinks[s]))
+		}
+		first, last := b.Sinks[0], b.Sinks[len(b.Sinks)-1]
 		if same := v.Graph.Of(reach); same != nil {
-			b.ID = same[0]
-			b.Label = v.Label(same[0])
+			b.ID, b.Label = same[0], v.Label(same[0])
+		} else if v.bands != nil {
+			b.Label = keymap.Band{Lo: v.bands[first].Lo, Hi: v.bands[last].Hi}.ID()
 		} else {
-			labels := make([]string, len(ids))
-			for i, id := range ids {
-				labels[i] = v.Label(id)
-			}
 			b.Label = strings.Join(labels, " | ")
 		}
 		blocks = append(blocks, b)
 	}
+	slices.SortFunc(blocks, func(x, y Block) int {
+		return cmp.Or(cmp.Compare(v.place(x.Sinks[0]), v.place(y.Sinks[0])), cmp.Compare(x.Sinks[0], y.Sinks[0]))
+	})
 	return blocks
+}
+
+// place orders the smallest categories.
+func (v *Variable) place(sink string) float64 {
+	switch v.Scale {
+	case repository.Interval:
+		return v.bands[sink].Lo
+	case repository.Ordinal:
+		return float64(slices.Index(v.SinkOrder, sink))
+	}
+	return float64(slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return n.ID == sink }))
 }
 
 // A Block is a category of a harmonization.
 type Block struct {
 	ID    string // of the category that is just this; "" if none is
 	Label string
-	Sinks []string // ids
+	Sinks []string // ids, in the order of the variable
+	at    int      // position of a sink in it
 }

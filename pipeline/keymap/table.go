@@ -1,0 +1,108 @@
+package keymap
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/operators"
+	"microrisk/schemas"
+)
+
+// A Table is what a verb answers: rows of named columns, which a person reads as a table, and a program as JSON, CSV or Parquet.
+type Table struct {
+	Rows    int
+	Columns []Column
+}
+
+// A Column has one of its functions.
+type Column struct {
+	Name   string
+	Text   func(row int) *string            // nil for null
+	Whole  func(row int) (n int64, ok bool) // false for null
+	Number func(row int) float64            // NaN for null
+	Truth  func(row int) bool
+	List   func(row int) []string // what CSV and Parquet have as one text, joined by "; "
+	Hidden bool                   // not in the table that a person reads
+}
+
+// said is a text that is null if it is empty.
+func said(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// Record is the table as columns of text, int64, double and bool; lists are joined by "; ". It is the caller's to release.
+func (t *Table) Record(mem memory.Allocator) arrow.Record {
+	c := &operators.Columns{Mem: mem, Rows: t.Rows}
+	for _, x := range t.Columns {
+		switch {
+		case x.Text != nil:
+			c.TextsOrNull(x.Name, x.Text)
+		case x.Whole != nil:
+			c.WholesOrNull(x.Name, x.Whole)
+		case x.Number != nil:
+			c.NumbersOrNull(x.Name, x.Number)
+		case x.Truth != nil:
+			c.Truths(x.Name, x.Truth)
+		default:
+			c.Texts(x.Name, func(row int) string { return strings.Join(x.List(row), "; ") })
+		}
+	}
+	return c.Record()
+}
+
+// JSON is a list of objects, a row each.
+func (t *Table) JSON() ([]byte, error) {
+	rows := make([]any, t.Rows)
+	for i := range rows {
+		o := schemas.Ordered{}
+		for _, x := range t.Columns {
+			o = append(o, schemas.Member{Key: x.Name, Value: x.value(i)})
+		}
+		rows[i] = o
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+func (x *Column) value(row int) any {
+	switch {
+	case x.Text != nil:
+		if text := x.Text(row); text != nil {
+			return *text
+		}
+	case x.Whole != nil:
+		if n, ok := x.Whole(row); ok {
+			return n
+		}
+	case x.Number != nil:
+		if v := x.Number(row); !math.IsNaN(v) {
+			return v
+		}
+	case x.Truth != nil:
+		return x.Truth(row)
+	default:
+		list := x.List(row)
+		values := make([]any, len(list))
+		for i, text := range list {
+			values[i] = text
+		}
+		return values
+	}
+	return nil
+}
