@@ -59,10 +59,15 @@ func (c *Checker) document(doc Document) {
 
 // DocumentYAML is a document as a person would write it.
 func DocumentYAML(doc Document) []byte {
-	h := head{version: Version}
 	var b strings.Builder
-	writeBlock(&b, h.of(doc).Write(), 0)
+	writeBlock(&b, DocumentOrdered(doc), 0)
 	return []byte(b.String())
+}
+
+// DocumentOrdered is what a document says, with its first line.
+func DocumentOrdered(doc Document) Ordered {
+	h := head{version: Version}
+	return h.of(doc).Write()
 }
 
 // Schema is the JSON Schema (draft 2020-12) of the spec, made from its field table.

@@ -15,6 +15,7 @@ import (
 func arrange(app *cli.App, args []string) ([]string, error) {
 	var global, local, rest []string
 	var command *cli.Command
+	var names []string // of the command, and of those that it is among
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
 		if command == nil && arg == "--version" {
@@ -34,7 +35,15 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 				if found == nil { // help
 					return append(args[:1:1], append(global, args[i:]...)...), nil
 				}
-				command = found
+				command, names = found, append(names, found.Name)
+				continue
+			}
+			if len(command.Subcommands) > 0 && len(rest) == 0 {
+				found, err := findAmong(command.Subcommands, arg)
+				if err != nil {
+					return nil, err
+				}
+				command, names = found, append(names, found.Name)
 				continue
 			}
 			rest = append(rest, arg)
@@ -46,7 +55,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			return nil, err
 		}
 		if flag == cli.HelpFlag && command != nil { // wherever it stands
-			return append(args[:1:1], command.Name, "--help"), nil
+			return append(append(args[:1:1], names...), "--help"), nil
 		}
 		taken := []string{arg}
 		if !valued && takesValue(flag) {
@@ -67,7 +76,10 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if command == nil {
 		return append(out, local...), nil
 	}
-	out = append(append(out, command.Name), local...)
+	out = append(append(out, names...), local...)
+	if len(command.Subcommands) > 0 { // it has no arguments, and shows what there is
+		return out, nil
+	}
 	return append(append(out, "--"), rest...), nil
 }
 
@@ -76,8 +88,12 @@ func findCommand(app *cli.App, name string) (*cli.Command, error) {
 	if name == "help" || name == "h" {
 		return nil, nil
 	}
+	return findAmong(app.Commands, name)
+}
+
+func findAmong(commands []*cli.Command, name string) (*cli.Command, error) {
 	var known []string
-	for _, c := range app.Commands {
+	for _, c := range commands {
 		if c.HasName(name) {
 			return c, nil
 		}

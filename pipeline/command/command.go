@@ -254,23 +254,35 @@ breached.`,
 			c.attackCommand(),
 			c.linkCommand(),
 			c.evaluateCommand(),
+			c.keymapCommand(),
 			c.count(),
 			c.version(),
 		},
 	}
-	for _, command := range app.Commands {
-		if command.Name != "run" && command.Name != "validate" {
-			action := command.Action
-			command.Action = func(ctx *cli.Context) error {
-				c.flags = true
-				return action(ctx)
-			}
-		}
+	c.dress(app, app.Commands)
+	return app
+}
+
+// dress gives commands what all have in common.
+func (c *console) dress(app *cli.App, commands []*cli.Command) {
+	for _, command := range commands {
 		command.OnUsageError = app.OnUsageError
 		command.HideHelpCommand = true
 		command.CustomHelpTemplate = commandHelp
+		if len(command.Subcommands) > 0 {
+			c.dress(app, command.Subcommands)
+			command.CustomHelpTemplate = familyHelp
+			command.Action = func(ctx *cli.Context) error { return cli.ShowSubcommandHelp(ctx) }
+		}
+		if command.Name == "run" || command.Name == "validate" {
+			continue
+		}
+		action := command.Action
+		command.Action = func(ctx *cli.Context) error {
+			c.flags = true
+			return action(ctx)
+		}
 	}
-	return app
 }
 
 // plainUsage words an error of the flags' library as the others are.

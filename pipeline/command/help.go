@@ -21,6 +21,17 @@ const commandHelp = `{{.HelpName}} - {{.Usage}}
 {{end}}{{if .VisibleFlags}}Flags (those of all commands: microrisk --help):
 ` + flagList + `{{end}}`
 
+const familyHelp = `{{.HelpName}} - {{.Usage}}
+
+   {{.UsageText}}
+
+{{if .Description}}{{.Description}}
+
+{{end}}Commands ({{.HelpName}} COMMAND --help tells more):
+{{range .VisibleCommands}}
+   {{join .Names ", "}}{{"\t"}}{{.Usage}}{{end}}
+`
+
 const appHelp = `{{.Name}} - {{.Usage}}
 
    {{.UsageText}}

@@ -93,6 +93,16 @@ func (v *Variable) Label(id string) string {
 	return id
 }
 
+// undeclared is the first of some categories that is not among the nodes; "" if all are.
+func (v *Variable) undeclared(ids []string) string {
+	for _, id := range ids {
+		if !slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.ID == id }) {
+			return id
+		}
+	}
+	return ""
+}
+
 // judge finds what is wrong with the files beside one another.
 func (r *Repository) judge() {
 	for _, v := range r.Variables {
@@ -167,6 +177,11 @@ func (r *Repository) judgeForm(f *Form) {
 		}
 		g := r.graphs[x.Variable]
 		if g == nil {
+			continue
+		}
+		if v := r.Variable(x.Variable); v.Scale == Interval && g.Has(v.undeclared(x.Categories)) {
+			id := v.undeclared(x.Categories)
+			at.add(path+".categories", "category %s is made by the bands of others and may go as they change: name it among the nodes of %q", id, x.Variable)
 			continue
 		}
 		if wrong := g.Check(x.Categories); len(x.Categories) > 0 && wrong != nil {

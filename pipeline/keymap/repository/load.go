@@ -53,6 +53,9 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 			return nil, err
 		}
 	}
+	if path := unfinishedName(ConfigName); exists(filepath.Join(folder, path)) {
+		r.left(path, instead)
+	}
 	found := []*file{{path: ConfigName, doc: &r.Config}}
 	for _, kind := range []string{Variables, Forms, Groups, Scenarios} {
 		paths, err := r.list(kind, instead)
@@ -99,6 +102,8 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 	return r, nil
 }
 
+func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
+
 func newDocument(kind string) schemas.Document {
 	switch kind {
 	case Variables:
@@ -120,11 +125,7 @@ func (r *Repository) list(kind string, instead map[string][]byte) ([]string, err
 	paths := make(map[string]bool)
 	for _, e := range entries {
 		path := kind + "/" + e.Name()
-		switch {
-		case strings.HasSuffix(e.Name(), unfinished):
-			r.Findings = append(r.Findings, &Finding{File: path, Message: "a change that was not finished left this: what it would have become is " +
-				finishedName(path) + "; look at both, and rename or remove it"})
-		case !e.IsDir() && slices.Contains(endings, strings.ToLower(filepath.Ext(e.Name()))) && !strings.HasPrefix(e.Name(), "."):
+		if !r.left(path, instead) && !e.IsDir() && slices.Contains(endings, strings.ToLower(filepath.Ext(e.Name()))) && !strings.HasPrefix(e.Name(), ".") {
 			paths[path] = true
 		}
 	}
@@ -141,6 +142,19 @@ func (r *Repository) list(kind string, instead map[string][]byte) ([]string, err
 	}
 	slices.Sort(list)
 	return list, nil
+}
+
+// left tells whether a file is what a change leaves if it is ended, which is a finding, unless it is of the change that is looked at.
+func (r *Repository) left(path string, instead map[string][]byte) bool {
+	if !strings.HasSuffix(path, unfinished) {
+		return false
+	}
+	if _, own := instead[finishedName(path)]; own {
+		return true
+	}
+	r.Findings = append(r.Findings, &Finding{File: path, Message: "a change that was not finished left this, which would have become " +
+		finishedName(path) + ": look at both, and rename or remove it"})
+	return true
 }
 
 // read decodes a file; the error is of reading it.

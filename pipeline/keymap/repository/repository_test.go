@@ -81,3 +81,54 @@ func BenchmarkOpen(b *testing.B) {
 		require.Empty(b, r.Findings)
 	}
 }
+
+const sexFile = `# What people answer.
+schema: microrisk/keymap/variable@1
+name: Sex
+nodes:
+  - id: f # women
+    label: Female
+  - id: m
+    label: Male
+  # Asked since 2020.
+  - {id: x, label: Other}
+`
+
+func write(t *testing.T, dir, path, text string) {
+	t.Helper()
+	path = filepath.Join(dir, path)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+}
+
+func TestChangesKeepComments(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, ConfigName, "schema: microrisk/keymap/config@1\n")
+	write(t, dir, "variables/sex.yaml", sexFile)
+	write(t, dir, "forms/a.yaml", "schema: microrisk/keymap/form@1\nname: A # the first\nvariables:\n  Sex: {categories: [f, m, x]}\n")
+	r, err := Open(dir)
+	require.NoError(t, err)
+	require.Empty(t, r.Findings)
+	c := r.Change()
+	v := *r.Variable("Sex")
+	v.Nodes = append(v.Nodes, Node{ID: "not-f", Label: "Not female"})
+	v.Edges = [][2]string{{"not-f", "m"}, {"not-f", "x"}}
+	require.NoError(t, c.Put(&v, "Sex"))
+	list, err := c.Apply(true)
+	require.NoError(t, err)
+	require.Equal(t, []Written{{Path: "variables/sex.yaml"}}, list)
+	text, err := os.ReadFile(filepath.Join(dir, "variables/sex.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, sexFile, string(text))
+	_, err = c.Apply(false)
+	require.NoError(t, err)
+	text, err = os.ReadFile(filepath.Join(dir, "variables/sex.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, sexFile+`  - {id: not-f, label: Not female}
+edges: [[not-f, m], [not-f, x]]
+codes: {C3.001: [f, m, x]}
+`, string(text))
+	entries, err := os.ReadDir(filepath.Join(dir, "variables"))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
