@@ -64,6 +64,13 @@ func DocumentYAML(doc Document) []byte {
 	return []byte(b.String())
 }
 
+// TableYAML is what a field table says as a person would write it.
+func TableYAML(t Table) []byte {
+	var b strings.Builder
+	writeBlock(&b, t.Write(), 0)
+	return []byte(b.String())
+}
+
 // DocumentOrdered is what a document says, with its first line.
 func DocumentOrdered(doc Document) Ordered {
 	h := head{version: Version}

@@ -2,14 +2,19 @@ package keymap
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/operators"
+	"microrisk/operators/files"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -38,8 +43,8 @@ func said(text string) *string {
 	return &text
 }
 
-// Record is the table as columns of text, int64, double and bool; lists are joined by "; ". It is the caller's to release.
-func (t *Table) Record(mem memory.Allocator) arrow.Record {
+// Tables is a Tabled's: the table as columns of text, int64, double and bool; lists are joined by "; ". It is the caller's to release.
+func (t *Table) Tables(mem memory.Allocator) arrow.Record {
 	c := &operators.Columns{Mem: mem, Rows: t.Rows}
 	for _, x := range t.Columns {
 		switch {
@@ -105,4 +110,37 @@ func (x *Column) value(row int) any {
 		return values
 	}
 	return nil
+}
+
+// WriteTable writes a table to a file, whose name tells its kind: .parquet, .arrow, .csv or .json.
+func WriteTable(ctx context.Context, path string, t *Table, o session.Options) error {
+	if strings.ToLower(filepath.Ext(path)) != ".json" {
+		if session.KindOf(path) == "" {
+			return session.Wrong(fmt.Errorf("cannot tell the format of %s by its name; endings are .parquet, .arrow, .csv and .json", path))
+		}
+		return session.WriteRecord(ctx, path, t, o, nil)
+	}
+	text, err := t.JSON()
+	if err != nil {
+		return err
+	}
+	return WriteText(path, text)
+}
+
+// WriteText writes a file whole or not at all.
+func WriteText(path string, text []byte) error {
+	tidy, err := session.MakeFolders([]string{path})
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	f, err := files.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(text); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return files.Commit(f)
 }

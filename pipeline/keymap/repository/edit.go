@@ -1,0 +1,172 @@
+package repository
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"microrisk/engine/keymap"
+	"microrisk/schemas"
+)
+
+// Init makes a folder a repository. It may have files, but none of a repository.
+func Init(folder string, config *Config) ([]Written, error) {
+	path := filepath.Join(folder, ConfigName)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s is a repository already", folder)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	c := (&Repository{Folder: folder}).Change()
+	c.texts[ConfigName] = schemas.DocumentYAML(config)
+	return c.Apply(false)
+}
+
+// NewBand is a category of an interval variable; its id is made of the bounds.
+func NewBand(label string, lo, hi float64) Node {
+	return Node{ID: keymap.Band{Lo: lo, Hi: hi}.ID(), Label: label, Lo: &lo, Hi: &hi}
+}
+
+// Similar is the name of a variable that is written almost like another one, "" if none is.
+func (r *Repository) Similar(name string) string {
+	for _, v := range r.Variables {
+		if v.Name != name && (Slug(v.Name) == Slug(name) || schemas.Distance(v.Name, name) <= len(name)/8) {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// Rename gives an object another name, in its file and in all that name it.
+func (c *Change) Rename(kind, old, name string) error {
+	f := c.r.files[object{kind, old}]
+	switch {
+	case f == nil:
+		return fmt.Errorf("there is no %s %q%s", strings.TrimSuffix(kind, "s"), old, c.r.Near(kind, old))
+	case name == "":
+		return fmt.Errorf("a %s needs a name", strings.TrimSuffix(kind, "s"))
+	case c.r.files[object{kind, name}] != nil:
+		return fmt.Errorf("there is a %s %q already", strings.TrimSuffix(kind, "s"), name)
+	}
+	other := func(list []string) []string { return renamed(list, old, name) }
+	put := func(doc, before schemas.Document) error {
+		_, was := identityOf(before)
+		return c.Put(doc, was)
+	}
+	var failed []error
+	for _, v := range c.r.Variables {
+		x := *v
+		if kind == Variables {
+			if x.Name == old {
+				x.Name = name
+			}
+			if v.Review != nil {
+				review := *v.Review
+				review.Same, review.Different = other(review.Same), other(review.Different)
+				x.Review = &review
+			}
+		}
+		failed = append(failed, c.putChanged(&x, v, put))
+	}
+	for _, f := range c.r.Forms {
+		x := *f
+		switch {
+		case kind == Forms && x.Name == old:
+			x.Name = name
+		case kind == Variables:
+			x.Variables = slices.Clone(f.Variables)
+			for i := range x.Variables {
+				if x.Variables[i].Variable == old {
+					x.Variables[i].Variable = name
+				}
+			}
+		}
+		failed = append(failed, c.putChanged(&x, f, put))
+	}
+	for _, g := range c.r.Groups {
+		x := *g
+		switch kind {
+		case Forms:
+			x.Forms = other(g.Forms)
+		case Groups:
+			if x.Name == old {
+				x.Name = name
+			}
+			x.Union, x.Minus = other(g.Union), other(g.Minus)
+		}
+		failed = append(failed, c.putChanged(&x, g, put))
+	}
+	for _, s := range c.r.Scenarios {
+		x := *s
+		switch kind {
+		case Forms:
+			if x.Target == old {
+				x.Target = name
+			}
+			x.Match.Forms, x.Match.Exclude = other(s.Match.Forms), other(s.Match.Exclude)
+		case Variables:
+			x.Variables = other(s.Variables)
+		case Groups:
+			x.Match.Groups = other(s.Match.Groups)
+		case Scenarios:
+			if x.Name == old {
+				x.Name = name
+			}
+		}
+		failed = append(failed, c.putChanged(&x, s, put))
+	}
+	return errors.Join(failed...)
+}
+
+// putChanged puts a document if it says something else than before.
+func (c *Change) putChanged(doc, before schemas.Document, put func(doc, before schemas.Document) error) error {
+	if string(schemas.DocumentYAML(doc)) == string(schemas.DocumentYAML(before)) {
+		return nil
+	}
+	return put(doc, before)
+}
+
+func renamed(list []string, old, name string) []string {
+	if !slices.Contains(list, old) {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i] == old {
+			list[i] = name
+		}
+	}
+	return list
+}
+
+// RenameNode gives a category another label; the one that it had stays among the former ones.
+func (c *Change) RenameNode(variable, id, label string) error {
+	v := c.r.Variable(variable)
+	if v == nil {
+		return fmt.Errorf("there is no variable %q%s", variable, c.r.Near(Variables, variable))
+	}
+	x := *v
+	x.Nodes = slices.Clone(v.Nodes)
+	for i, n := range x.Nodes {
+		if n.ID == id {
+			had := v.Label(id)
+			if had == label {
+				return fmt.Errorf("category %s is called %q already", id, label)
+			}
+			x.Nodes[i].Label = label
+			x.Nodes[i].FormerLabels = append(slices.DeleteFunc(slices.Clone(n.FormerLabels), func(l string) bool { return l == label }), had)
+			return c.Put(&x, variable)
+		}
+	}
+	return fmt.Errorf("variable %q has no category %s", variable, id)
+}
+
+// Text is the review as its file has it.
+func (r *Review) Text() []byte { return schemas.TableYAML(r.fields()) }
