@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
@@ -184,13 +185,27 @@ func (r *Repository) judgeForm(f *Form) {
 			at.add(path+".categories", "category %s is made by the bands of others and may go as they change: name it among the nodes of %q", id, x.Variable)
 			continue
 		}
-		if wrong := g.Check(x.Categories); len(x.Categories) > 0 && wrong != nil {
+		if wrong := r.invalid(x); wrong != nil {
 			finding := at.add(path+".categories", "%s of form %q: %s", x.Variable, f.Name, wrong)
 			finding.Inconsistent = len(wrong.Unknown) == 0
 			continue
 		}
 		r.judgeValues(at, path, g, x)
 	}
+}
+
+// invalid tells why categories of an instance are no categorization, nil if they are one. Many forms have the same.
+func (r *Repository) invalid(x Instance) *keymap.InvalidError {
+	if len(x.Categories) == 0 {
+		return nil
+	}
+	text := x.Variable + "\n" + strings.Join(x.Categories, ",")
+	wrong, known := r.judged[text]
+	if !known {
+		wrong = r.graphs[x.Variable].Check(x.Categories)
+		r.judged[text] = wrong
+	}
+	return wrong
 }
 
 // judgeValues looks at the values of a column.

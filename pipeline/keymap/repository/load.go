@@ -39,12 +39,7 @@ func Open(folder string) (*Repository, error) { return open(folder, nil) }
 
 // open reads a repository with some files replaced by other texts, or by nothing.
 func open(folder string, instead map[string][]byte) (*Repository, error) {
-	r := &Repository{
-		Folder: folder,
-		files:  make(map[object]*file),
-		graphs: make(map[string]*keymap.Graph),
-		bands:  make(map[string]map[string]keymap.Band),
-	}
+	r := newRepository(folder)
 	if _, planned := instead[ConfigName]; !planned {
 		if _, err := os.Stat(filepath.Join(folder, ConfigName)); err != nil {
 			if errors.Is(err, os.ErrNotExist) {
@@ -91,6 +86,22 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 	for _, f := range found {
 		r.take(f)
 	}
+	r.settle()
+	return r, nil
+}
+
+func newRepository(folder string) *Repository {
+	return &Repository{
+		Folder: folder,
+		files:  make(map[object]*file),
+		graphs: make(map[string]*keymap.Graph),
+		bands:  make(map[string]map[string]keymap.Band),
+		judged: make(map[string]*keymap.InvalidError),
+	}
+}
+
+// settle sorts what was taken, and judges it.
+func (r *Repository) settle() {
 	slices.SortFunc(r.Variables, func(a, b *Variable) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(r.Forms, func(a, b *Form) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(r.Groups, func(a, b *Group) int { return cmp.Compare(a.Name, b.Name) })
@@ -99,7 +110,6 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return r, nil
 }
 
 func exists(path string) bool { _, err := os.Lstat(path); return err == nil }

@@ -31,6 +31,7 @@ type Repository struct {
 	files  map[object]*file
 	graphs map[string]*keymap.Graph
 	bands  map[string]map[string]keymap.Band
+	judged map[string]*keymap.InvalidError // by variable and categories
 }
 
 // An object is named within its kind.

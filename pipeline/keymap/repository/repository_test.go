@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,4 +133,58 @@ codes: {C3.001: [f, m, x]}
 	entries, err := os.ReadDir(filepath.Join(dir, "variables"))
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+}
+
+func BenchmarkLong(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	text.WriteString("form,variable,category\n")
+	const forms, variables, distinct, sinks = 20_000, 60, 12, 61
+	lists := make([][][]string, variables)
+	var edges strings.Builder
+	edges.WriteString("variable,parent,child\n")
+	for v := range lists {
+		for range distinct {
+			bounds := r.Perm(sinks - 1)[:1+r.IntN(15)]
+			slices.Sort(bounds)
+			var list []string
+			from := 0
+			for _, to := range append(bounds, sinks-1) {
+				id := fmt.Sprintf("%d-%d", from, to+1)
+				if to > from {
+					for s := from; s <= to; s++ {
+						fmt.Fprintf(&edges, "v%d,%s,%d-%d\n", v, id, s, s+1)
+					}
+				}
+				list = append(list, id)
+				from = to + 1
+			}
+			lists[v] = append(lists[v], list)
+		}
+	}
+	for f := range forms {
+		for v := range lists {
+			for _, c := range lists[v][r.IntN(distinct)] {
+				fmt.Fprintf(&text, "Form %d,v%d,%s\n", f, v, c)
+			}
+		}
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ResetTimer()
+	b.ReportAllocs()
+	for range b.N {
+		l := NewLong()
+		require.NoError(b, l.Read("a.csv", strings.NewReader(text.String())))
+		seen := map[string]bool{"variable,parent,child": true}
+		var once strings.Builder
+		once.WriteString("variable,parent,child\n")
+		for line := range strings.Lines(edges.String()) {
+			if line = strings.TrimSpace(line); !seen[line] {
+				seen[line] = true
+				once.WriteString(line + "\n")
+			}
+		}
+		require.NoError(b, l.Read("b.csv", strings.NewReader(once.String())))
+		require.Empty(b, l.Repository().Findings)
+	}
 }
