@@ -46,6 +46,7 @@ target the most detailed version that it shares with enough of them.
 			c.keymapLookup(),
 			c.keymapOverlap(),
 			c.keymapGrid(),
+			c.keymapGraph(),
 			c.keymapExport(),
 		},
 	}
