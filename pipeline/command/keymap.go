@@ -22,7 +22,7 @@ import (
 func (c *console) keymapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "keymap",
-		Usage:     "find which variables could be matched on, from what other collections ask",
+		Usage:     "find the variables that could be matched on, by what others ask",
 		UsageText: "microrisk keymap COMMAND [FLAGS]",
 		Description: `Before risk is computed somebody chooses the key variables. A repository of forms
 (questionnaires, registers, what anybody may know) says which variables other
