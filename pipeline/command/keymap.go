@@ -48,6 +48,7 @@ target the most detailed version that it shares with enough of them.
 			c.keymapGrid(),
 			c.keymapGraph(),
 			c.keymapExport(),
+			c.keymapReport(),
 		},
 	}
 }
@@ -123,46 +124,20 @@ func (c *console) answer(ctx *cli.Context, t *keymap.Table, headline string) err
 // tableText lays a table out.
 func tableText(t *keymap.Table) string {
 	var head []report.Cell
+	titles, numbers := t.Titles()
+	for i, title := range titles {
+		head = append(head, report.Cell{Text: title, Right: numbers[i]})
+	}
 	rows := make([][]report.Cell, t.Rows)
 	for _, x := range t.Columns {
 		if x.Hidden {
 			continue
 		}
-		right := x.Whole != nil || x.Number != nil
-		name := strings.ReplaceAll(x.Name, "_", " ")
-		head = append(head, report.Cell{Text: name, Right: right})
 		for i := range rows {
-			rows[i] = append(rows[i], report.Cell{Text: report.Printable(shown(x, i)), Right: right})
+			rows[i] = append(rows[i], report.Cell{Text: report.Printable(x.Shown(i)), Right: numbers[len(rows[i])]})
 		}
 	}
 	return table("", append([][]report.Cell{head}, rows...))
-}
-
-// shown is a value as a person reads it.
-func shown(x keymap.Column, row int) string {
-	switch {
-	case x.Text != nil:
-		if text := x.Text(row); text != nil {
-			return *text
-		}
-		return "-"
-	case x.Whole != nil:
-		if n, ok := x.Whole(row); ok {
-			return report.Count(n)
-		}
-		return "-"
-	case x.Number != nil:
-		if v := x.Number(row); v == v {
-			return report.Figure(v)
-		}
-		return "-"
-	case x.Truth != nil:
-		if x.Truth(row) {
-			return "yes"
-		}
-		return "no"
-	}
-	return strings.Join(x.List(row), "; ")
 }
 
 func writeCSV(to io.Writer, t *keymap.Table) error {

@@ -82,3 +82,32 @@ func graphOf(ctx *cli.Context, e *keymap.Environment, v *keymap.Variable) (*figu
 	}
 	return v.HarmonizationGraph(ctx.Context, target)
 }
+
+func (c *console) keymapReport() *cli.Command {
+	return &cli.Command{
+		Name:      "report",
+		Usage:     "write a page that shows the key variables of a target, and why",
+		UsageText: "microrisk keymap report --target FORM --out FILE.html",
+		Description: `One HTML file that needs no network: the scenario, key variables by rank, profiles,
+graphs of codes, sets of variables that forms share, and a glossary.`,
+		Flags: append([]cli.Flag{repositoryFlag(), &cli.StringFlag{Name: "out", Value: "keymap.html", Usage: "write it to `FILE`"}}, questionFlags()...),
+		Action: func(ctx *cli.Context) error {
+			e, s, q, err := c.question(ctx)
+			if err != nil {
+				return err
+			}
+			if s.Prevalence == nil {
+				q.Prevalence = []string{"0", "0.1", "0.25", "0.5", "1"}
+			}
+			a, err := e.Ask(ctx.Context, q)
+			if err != nil {
+				return err
+			}
+			text, err := e.Report(ctx.Context, s, a)
+			if err != nil {
+				return err
+			}
+			return keymap.WriteText(ctx.String("out"), text)
+		},
+	}
+}

@@ -2,6 +2,7 @@ package keymap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/operators/report"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -33,6 +35,7 @@ type Column struct {
 	Truth  func(row int) bool
 	List   func(row int) []string // what CSV and Parquet have as one text, joined by "; "
 	Hidden bool                   // not in the table that a person reads
+	Head   string                 // what a person reads above it; "" for Name with blanks
 }
 
 // said is a text that is null if it is empty.
@@ -110,6 +113,47 @@ func (x *Column) value(row int) any {
 		return values
 	}
 	return nil
+}
+
+func (x *Column) title() string { return cmp.Or(x.Head, strings.ReplaceAll(x.Name, "_", " ")) }
+
+func (x *Column) number() bool { return x.Whole != nil || x.Number != nil }
+
+// Titles are what a person reads above the columns that are not hidden, and whether they are of numbers.
+func (t *Table) Titles() (titles []string, numbers []bool) {
+	for _, x := range t.Columns {
+		if !x.Hidden {
+			titles, numbers = append(titles, x.title()), append(numbers, x.number())
+		}
+	}
+	return titles, numbers
+}
+
+// Shown is a value as a person reads it.
+func (x *Column) Shown(row int) string {
+	switch {
+	case x.Text != nil:
+		if text := x.Text(row); text != nil {
+			return *text
+		}
+		return "-"
+	case x.Whole != nil:
+		if n, ok := x.Whole(row); ok {
+			return report.Count(n)
+		}
+		return "-"
+	case x.Number != nil:
+		if v := x.Number(row); v == v {
+			return report.Figure(v)
+		}
+		return "-"
+	case x.Truth != nil:
+		if x.Truth(row) {
+			return "yes"
+		}
+		return "no"
+	}
+	return strings.Join(x.List(row), "; ")
 }
 
 // WriteTable writes a table to a file, whose name tells its kind: .parquet, .arrow, .csv or .json.

@@ -11,7 +11,7 @@ import (
 	"microrisk/pipeline/keymap/repository"
 )
 
-// Answers are all that an analysis says at its prevalences, a row a variable and prevalence.
+// Answers are all that an analysis says at its prevalences, one for each of them and variable: best first, those that a review excludes last.
 func (a *Analysis) Answers() ([]Answer, error) {
 	var list []Answer
 	for _, text := range a.Question.Prevalence {
@@ -19,13 +19,29 @@ func (a *Analysis) Answers() ([]Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range a.Variables {
+		for _, v := range a.reviewed() {
 			x := v.At(p)
 			x.Prevalence = text
 			list = append(list, x)
 		}
 	}
 	return list, nil
+}
+
+// reviewed are the variables by their ranks after reviews.
+func (a *Analysis) reviewed() []*Profile {
+	list := slices.Clone(a.Variables)
+	slices.SortStableFunc(list, func(x, y *Profile) int {
+		return cmp.Or(cmp.Compare(truth(x.ReviewRank == 0), truth(y.ReviewRank == 0)), cmp.Compare(x.ReviewRank, y.ReviewRank), cmp.Compare(x.Rank, y.Rank))
+	})
+	return list
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // AnswersTable has a row an answer. Categories are null where the value is written in, or where there is no answer.
@@ -37,7 +53,7 @@ func AnswersTable(list []Answer) *Table {
 	}
 	t.Columns = []Column{
 		{Name: "variable", Text: func(i int) *string { return said(list[i].Name) }},
-		{Name: "prevalence", Text: func(i int) *string { return said(list[i].Prevalence) }},
+		{Name: "prevalence", Head: "share", Hidden: single(list), Text: func(i int) *string { return said(list[i].Prevalence) }},
 		{Name: "code", Text: func(i int) *string { return said(list[i].Code) }},
 		{Name: "stable_id", Hidden: true, Text: func(i int) *string {
 			if list[i].Node == nil {
@@ -46,10 +62,10 @@ func AnswersTable(list []Answer) *Table {
 			return said(list[i].Graph.StableID(list[i].Node.Partition))
 		}},
 		{Name: "categories", Whole: func(i int) (int64, bool) { return list[i].Categories() }},
-		{Name: "status", Text: func(i int) *string { return said(list[i].Status) }},
-		{Name: "n_required", Whole: func(i int) (int64, bool) { return int64(list[i].Required), true }},
-		{Name: "present", Whole: func(i int) (int64, bool) { return int64(list[i].Present), true }},
-		{Name: "match_forms", Whole: func(i int) (int64, bool) { return int64(list[i].All), true }},
+		{Name: "status", Hidden: allOK(list), Text: func(i int) *string { return said(list[i].Status) }},
+		{Name: "n_required", Head: "needed", Whole: func(i int) (int64, bool) { return int64(list[i].Required), true }},
+		{Name: "present", Head: "held", Whole: func(i int) (int64, bool) { return int64(list[i].Present), true }},
+		{Name: "match_forms", Head: "of", Whole: func(i int) (int64, bool) { return int64(list[i].All), true }},
 		{Name: "support", Whole: func(i int) (int64, bool) {
 			if list[i].Node == nil {
 				return 0, false
@@ -60,12 +76,21 @@ func AnswersTable(list []Answer) *Table {
 		{Name: "area", Number: func(i int) float64 { return decimal(list[i].Area) }},
 		{Name: "area_exact", Hidden: true, Text: func(i int) *string { return said(list[i].Area.RatString()) }},
 		{Name: "rank", Hidden: true, Whole: func(i int) (int64, bool) { return int64(list[i].Rank), true }},
-		{Name: "review_rank", Whole: func(i int) (int64, bool) { return int64(list[i].ReviewRank), list[i].ReviewRank > 0 }},
+		{Name: "review_rank", Head: "rank", Whole: func(i int) (int64, bool) { return int64(list[i].ReviewRank), list[i].ReviewRank > 0 }},
 		{Name: "note", Text: func(i int) *string { return said(list[i].Note()) }},
 		{Name: "supporters", Hidden: true, List: func(i int) []string { return supporters[i] }},
 		{Name: "candidates", Hidden: true, List: func(i int) []string { return list[i].CoMaximal }},
 	}
 	return t
+}
+
+// single tells whether all answers are of one prevalence.
+func single(list []Answer) bool {
+	return !slices.ContainsFunc(list, func(a Answer) bool { return a.Prevalence != list[0].Prevalence })
+}
+
+func allOK(list []Answer) bool {
+	return !slices.ContainsFunc(list, func(a Answer) bool { return a.Status != OK })
 }
 
 func decimal(r *big.Rat) float64 {
@@ -100,7 +125,7 @@ func (a Answer) Note() string {
 		says = append(says, "shared, but it tells nothing apart")
 	}
 	if a.Capped {
-		says = append(says, fmt.Sprintf("%d categories are assumed of values that are written in", a.Levels()))
+		says = append(says, fmt.Sprintf("%d values assumed", a.Levels()))
 	}
 	if r := a.Review; r != nil {
 		if r.Exclude {
