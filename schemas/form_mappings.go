@@ -53,6 +53,8 @@ func (m mappings[T]) Schema(*Field) Ordered {
 	return ListOf(m.fields(new(T)).Schema())
 }
 
+func (m mappings[T]) shape() Table   { return m.fields(new(T)) }
+func (m mappings[T]) within() string { return "[]" }
 func (m mappings[T]) Check(c *Checker, path string, _ *Field) {
 	for i := range *m.to {
 		m.check(c, fmt.Sprintf("%s[%d]", path, i), &(*m.to)[i])
@@ -98,6 +100,8 @@ func (k keyed[T]) Schema(*Field) Ordered {
 	return Ordered{{"type", "object"}, {"additionalProperties", k.fields(new(T)).Schema()}}
 }
 
+func (k keyed[T]) shape() Table   { return k.fields(new(T)) }
+func (k keyed[T]) within() string { return ".NAME" }
 func (k keyed[T]) Check(c *Checker, path string, _ *Field) {
 	for i := range *k.to {
 		x := &(*k.to)[i]

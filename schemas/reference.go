@@ -13,9 +13,9 @@ const (
 	referenceEnds   = "<!-- end -->\n"
 )
 
-// WithReference is a Markdown document with the reference of the options of operators, of the spec of a run and of verbs between its
-// marks, or at its end.
-func WithReference(document []byte, verbs []Verb) []byte {
+// WithReference is a Markdown document with the reference of the options of operators, of the spec of a run, of verbs and of the files of a
+// repository of forms between its marks, or at its end.
+func WithReference(document []byte, verbs, files []Verb) []byte {
 	before, rest, found := bytes.Cut(document, []byte(referenceBegins))
 	_, after, ended := bytes.Cut(rest, []byte(referenceEnds))
 	if !found || !ended {
@@ -32,6 +32,13 @@ func WithReference(document []byte, verbs []Verb) []byte {
 	section(&b, "key", new(Key).Fields().Doc, new(Key).Fields())
 	section(&b, "variable", "A variable of a key or of tables, where more is said of it than its name.", new(KeyVariable).Fields())
 	for _, v := range verbs {
+		t := new(head).of(v.New())
+		section(&b, v.Name, t.Doc, t)
+	}
+	if len(files) > 0 {
+		b.WriteString("## The files of keymap\n\nYAML or JSON, one object a file, in the folders `variables`, `forms`, `groups` and `scenarios`.\n\n")
+	}
+	for _, v := range files {
 		t := new(head).of(v.New())
 		section(&b, v.Name, t.Doc, t)
 	}
@@ -83,7 +90,11 @@ func (t Table) reference(b *strings.Builder, path string) {
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", path+f.Name, cell(f.value(slices.Contains(t.Required, f.Name))), cell(doc))
 		if nested {
-			inner.shape().reference(b, path+f.Name+".")
+			at := path + f.Name
+			if many, ok := inner.(interface{ within() string }); ok {
+				at += many.within()
+			}
+			inner.shape().reference(b, at+".")
 		}
 	}
 }

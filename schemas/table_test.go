@@ -90,8 +90,8 @@ func TestTableIsWritten(t *testing.T) {
 }
 
 func TestReferenceStaysBetweenItsMarks(t *testing.T) {
-	once := WithReference([]byte("# Words\n"), nil)
+	once := WithReference([]byte("# Words\n"), nil, nil)
 	assert.Contains(t, string(once), "# Words\n\n"+referenceBegins+"## The options of the operators\n\n")
 	with := append(once, "After.\n"...)
-	assert.Equal(t, string(with), string(WithReference(with, nil)))
+	assert.Equal(t, string(with), string(WithReference(with, nil, nil)))
 }

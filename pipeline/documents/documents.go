@@ -1,4 +1,4 @@
-// Package documents lists the specs that verbs have of their own, beside that of a run.
+// Package documents lists the specs that verbs have of their own, beside that of a run, and the kinds of files of a repository of forms.
 package documents
 
 //go:generate go run ./generate
@@ -7,6 +7,7 @@ import (
 	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
 	"microrisk/pipeline/evaluate"
+	"microrisk/pipeline/keymap/repository"
 	"microrisk/pipeline/link"
 	"microrisk/schemas"
 )
@@ -17,4 +18,13 @@ var Verbs = []schemas.Verb{
 	{Name: "bounds", New: func() schemas.Document { return new(bounds.Spec) }},
 	{Name: "evaluate", New: func() schemas.Document { return new(evaluate.Spec) }},
 	{Name: "link", New: func() schemas.Document { return new(link.Spec) }},
+}
+
+// Files are the kinds of files of a repository of forms.
+var Files = []schemas.Verb{
+	{Name: "keymap-config", New: func() schemas.Document { return new(repository.Config) }},
+	{Name: "keymap-form", New: func() schemas.Document { return new(repository.Form) }},
+	{Name: "keymap-group", New: func() schemas.Document { return new(repository.Group) }},
+	{Name: "keymap-scenario", New: func() schemas.Document { return new(repository.Scenario) }},
+	{Name: "keymap-variable", New: func() schemas.Document { return new(repository.Variable) }},
 }

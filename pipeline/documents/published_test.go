@@ -2,6 +2,7 @@ package documents_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,9 +19,9 @@ func TestPublishedFilesAreMade(t *testing.T) {
 	files := map[string][]byte{
 		"spec.schema.json":    schemas.SpecSchema(),
 		"summary.schema.json": schemas.SummarySchema(),
-		"README.md":           schemas.WithReference(readme, documents.Verbs),
+		"README.md":           schemas.WithReference(readme, documents.Verbs, documents.Files),
 	}
-	for _, v := range documents.Verbs {
+	for _, v := range slices.Concat(documents.Verbs, documents.Files) {
 		files[v.File()] = v.Schema()
 	}
 	for name, made := range files {

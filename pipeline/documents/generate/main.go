@@ -1,5 +1,5 @@
 // Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec, of the
-// summary and of the specs of verbs, and the reference of all options in schemas/README.md.
+// summary, of the specs of verbs and of the files of a repository of forms, and the reference of all options in schemas/README.md.
 //
 //	go generate ./pipeline/documents
 package main
@@ -7,6 +7,7 @@ package main
 import (
 	"log"
 	"os"
+	"slices"
 
 	_ "microrisk/operators/builtin"
 	"microrisk/pipeline/documents"
@@ -16,14 +17,14 @@ import (
 func main() {
 	write("spec.schema.json", schemas.SpecSchema())
 	write("summary.schema.json", schemas.SummarySchema())
-	for _, v := range documents.Verbs {
+	for _, v := range slices.Concat(documents.Verbs, documents.Files) {
 		write(v.File(), v.Schema())
 	}
 	readme, err := os.ReadFile("../../schemas/README.md")
 	if err != nil {
 		log.Fatal(err)
 	}
-	write("README.md", schemas.WithReference(readme, documents.Verbs))
+	write("README.md", schemas.WithReference(readme, documents.Verbs, documents.Files))
 }
 
 func write(name string, text []byte) {
