@@ -38,6 +38,20 @@ func (t Table) Write() Ordered {
 // JSON is the spec as JSON, with all that is set.
 func (s *Spec) JSON() ([]byte, error) { return json.Marshal(s.ordered()) }
 
+// IndentedJSON is a value as a JSON document of two blanks an indent.
+func IndentedJSON(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
 // MarshalJSON keeps the order.
 func (o Ordered) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer

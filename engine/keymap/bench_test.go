@@ -69,7 +69,14 @@ func BenchmarkCatalogue(b *testing.B) {
 		b.Run("profiles/"+name, func(b *testing.B) {
 			for range b.N {
 				for v, observed := range c.observed {
-					nodes, err := Query{Target: observed[0], Match: c.match[v], Observed: func(p Partition) bool { return slices.Contains(observed, p) }, Limits: Limits{Nodes: MaxNodes}}.Nodes(context.Background())
+					nodes, err := Query{
+						Target:   observed[0],
+						Match:    c.match[v],
+						Observed: func(p Partition) bool { return slices.Contains(observed, p) },
+						Limits:   Limits{Nodes: MaxNodes},
+					}.Nodes(
+						context.Background(),
+					)
 					require.NoError(b, err)
 					Profile(nodes)
 				}

@@ -498,7 +498,11 @@ func TestWorstCase(t *testing.T) { // TV-8
 		require.Equal(t, w.Edges, h.Edges())
 	}
 	_, err := Closure(context.Background(), "Age", worst(10), Limits{Nodes: 1000})
-	require.EqualError(t, err, "Age: its 10 categorizations of 1024 smallest categories have more than 1000 harmonizations: match fewer forms at once, or allow more")
+	require.EqualError(
+		t,
+		err,
+		"Age: its 10 categorizations of 1024 smallest categories have more than 1000 harmonizations: match fewer forms at once, or allow more",
+	)
 	_, err = NewPartition(make([]int, 1<<20))
 	require.EqualError(t, err, "1048576 smallest categories, at most 65536 can be told apart: draw the variable with fewer")
 }

@@ -191,9 +191,15 @@ func questionFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "prevalence", Aliases: []string{"p"},
 			Usage: "the `SHARE` of the match set that must hold a variable, such as 0.25; may be repeated (default: 0, one form is enough)"},
 		&cli.StringSliceFlag{Name: "variables", Usage: "only these variables of the target, by `NAME`; may be repeated"},
-		&cli.BoolFlag{Name: "lenient", Usage: "merge categories that overlap instead of saying that forms contradict one another; results are marked unreliable"},
+		&cli.BoolFlag{
+			Name:  "lenient",
+			Usage: "merge categories that overlap instead of saying that forms contradict one another; results are marked unreliable",
+		},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "name all forms that contradict one another, not the first two"},
-		&cli.StringFlag{Name: "base", Usage: "what a prevalence is a share of: all forms of the match set, or those present, which hold the variable (default: all)"},
+		&cli.StringFlag{
+			Name:  "base",
+			Usage: "what a prevalence is a share of: all forms of the match set, or those present, which hold the variable (default: all)",
+		},
 		&cli.BoolFlag{Name: "include-target", Usage: "the target counts among the forms that it is compared with"},
 		&cli.StringFlag{Name: "area", Value: "discrete", Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence"},
 		&cli.IntFlag{Name: "max-nodes", Usage: "go through at most `N` harmonizations of a variable"},

@@ -145,6 +145,23 @@ func named(ctx *cli.Context, what ...string) ([]string, error) {
 	return args, nil
 }
 
+// variable is the one that the first argument names, and the other arguments.
+func (c *console) variable(ctx *cli.Context, more ...string) (*keymap.Environment, *keymap.Variable, []string, error) {
+	args, err := named(ctx, append([]string{"VARIABLE"}, more...)...)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	e, err := c.environment(ctx, ctx.Bool("lenient"))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	v, err := e.Variable(ctx.Context, args[0])
+	if err != nil {
+		return nil, nil, nil, usageOf(err)
+	}
+	return e, v, args[1:], nil
+}
+
 func (c *console) keymapLookup() *cli.Command {
 	return &cli.Command{
 		Name:        "lookup",
@@ -154,19 +171,11 @@ func (c *console) keymapLookup() *cli.Command {
 		Description: "Codes of H mean nothing by themselves: this shows which categories each of their\nblocks is made of.",
 		Flags:       append(tableFlags(), &cli.BoolFlag{Name: "lenient", Usage: "count forms that contradict one another too"}),
 		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "VARIABLE", "CODE")
+			_, v, args, err := c.variable(ctx, "CODE")
 			if err != nil {
 				return err
 			}
-			e, err := c.environment(ctx, ctx.Bool("lenient"))
-			if err != nil {
-				return err
-			}
-			v, err := e.Variable(ctx.Context, args[0])
-			if err != nil {
-				return usage("%s", err)
-			}
-			t, err := v.LookupTable(args[1])
+			t, err := v.LookupTable(args[0])
 			if err != nil {
 				return usage("%s", err)
 			}
@@ -185,19 +194,11 @@ func (c *console) keymapOverlap() *cli.Command {
 still most of their pairs cannot match: a row is a pair that can.`,
 		Flags: tableFlags(),
 		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "VARIABLE", "FORM", "FORM")
+			_, v, args, err := c.variable(ctx, "FORM", "FORM")
 			if err != nil {
 				return err
 			}
-			e, err := c.environment(ctx, false)
-			if err != nil {
-				return err
-			}
-			v, err := e.Variable(ctx.Context, args[0])
-			if err != nil {
-				return usage("%s", err)
-			}
-			t, some, all, err := v.OverlapTable(args[1], args[2])
+			t, some, all, err := v.OverlapTable(args[0], args[1])
 			if err != nil {
 				return usage("%s", err)
 			}

@@ -30,17 +30,9 @@ graph is printed as DOT.`,
 			&cli.IntFlag{Name: "max-nodes", Usage: "go through at most `N` harmonizations"},
 		},
 		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "VARIABLE")
+			e, v, _, err := c.variable(ctx)
 			if err != nil {
 				return err
-			}
-			e, err := c.environment(ctx, ctx.Bool("lenient"))
-			if err != nil {
-				return err
-			}
-			v, err := e.Variable(ctx.Context, args[0])
-			if err != nil {
-				return usageOf(err)
 			}
 			g, err := graphOf(ctx, e, v)
 			if err != nil {

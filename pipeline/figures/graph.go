@@ -99,8 +99,15 @@ func (g *Graph) SVG() string {
 	height := top + vg.Length(len(layers))*(nodeHeight+layerGap) - layerGap + 20
 	y := func(layer int) vg.Length { return top + vg.Length(layer)*(nodeHeight+layerGap) + nodeHeight/2 }
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="Liberation Sans, Helvetica, Arial, sans-serif" font-size="%d" role="img">`+"\n",
-		width, height, width, height, nodeText)
+	fmt.Fprintf(
+		&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="Liberation Sans, Helvetica, Arial, sans-serif" font-size="%d" role="img">`+"\n",
+		width,
+		height,
+		width,
+		height,
+		nodeText,
+	)
 	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", html.EscapeString(oneLine(g.Title)))
 	line := vg.Length(22)
 	if g.Title != "" {
@@ -124,7 +131,15 @@ func (g *Graph) SVG() string {
 		}
 		x, mid := 16+n.x, y(n.Layer)
 		if look.shape == "ellipse" {
-			fmt.Fprintf(&b, "<ellipse cx=\"%.1f\" cy=\"%.1f\" rx=\"%.1f\" ry=\"%d\" fill=\"%s\" stroke=\"#444444\"/>", x, mid, widths[i]/2, nodeHeight/2, look.fill)
+			fmt.Fprintf(
+				&b,
+				"<ellipse cx=\"%.1f\" cy=\"%.1f\" rx=\"%.1f\" ry=\"%d\" fill=\"%s\" stroke=\"#444444\"/>",
+				x,
+				mid,
+				widths[i]/2,
+				nodeHeight/2,
+				look.fill,
+			)
 		} else {
 			fmt.Fprintf(&b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"3\" fill=\"%s\" stroke=\"#444444\"/>",
 				x-widths[i]/2, mid-nodeHeight/2, widths[i], nodeHeight, look.fill)

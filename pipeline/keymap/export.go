@@ -1,9 +1,7 @@
 package keymap
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -82,16 +80,7 @@ func (e *Environment) Export(ctx context.Context) ([]byte, error) {
 		{Key: "scenarios", Value: documents(e.Repository.Scenarios)},
 		{Key: "harmonizations", Value: harmonizations},
 	}
-	text, err := json.Marshal(root)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
-		return nil, err
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return schemas.IndentedJSON(root)
 }
 
 func texts(list []string) []any {

@@ -129,7 +129,12 @@ func TestGraphsAreXML(t *testing.T) {
 func TestStrictAndLenientReadings(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "microrisk-keymap.yaml", "schema: microrisk/keymap/config@1\n")
-	write(t, dir, "variables/sex.yaml", "schema: microrisk/keymap/variable@1\nname: Sex\nnodes: [{id: f}, {id: m}, {id: x}, {id: not-f}]\nedges: [[not-f, m], [not-f, x]]\n")
+	write(
+		t,
+		dir,
+		"variables/sex.yaml",
+		"schema: microrisk/keymap/variable@1\nname: Sex\nnodes: [{id: f}, {id: m}, {id: x}, {id: not-f}]\nedges: [[not-f, m], [not-f, x]]\n",
+	)
 	write(t, dir, "forms/a.yaml", "schema: microrisk/keymap/form@1\nname: A\nvariables: {Sex: {categories: [f, m, x]}}\n")
 	write(t, dir, "forms/b.yaml", "schema: microrisk/keymap/form@1\nname: B\nvariables: {Sex: {categories: [f, m]}}\n")
 	write(t, dir, "forms/c.yaml", "schema: microrisk/keymap/form@1\nname: C\nvariables: {Sex: {categories: [f, m, not-f]}}\n")

@@ -181,8 +181,18 @@ func clipped(n *big.Int) int64 {
 }
 
 func keyOf(a Answer) pageKey {
-	k := pageKey{Rank: a.ReviewRank, RawRank: a.Rank, Anchor: anchor(a.Name), Variable: a.Name, Code: a.Code, Categories: "–", Area: report.Figure(decimal(a.Area)),
-		Note: a.Note(), Present: a.Present, All: a.All}
+	k := pageKey{
+		Rank:       a.ReviewRank,
+		RawRank:    a.Rank,
+		Anchor:     anchor(a.Name),
+		Variable:   a.Name,
+		Code:       a.Code,
+		Categories: "–",
+		Area:       report.Figure(decimal(a.Area)),
+		Note:       a.Note(),
+		Present:    a.Present,
+		All:        a.All,
+	}
 	if n, ok := a.Categories(); ok {
 		k.Categories = report.Count(n)
 	} else if a.Node != nil {
@@ -219,8 +229,15 @@ func (a *Analysis) plots() ([]template.HTML, error) {
 
 func profileFigure(title string, lines []figures.Line) *figures.Figure {
 	zero, one := 0.0, 1.0
-	return &figures.Figure{Title: title, X: "prevalence (share of the match set that must hold the variable)", Y: "categories", Lines: lines, MinX: &zero, MaxX: &one,
-		LogY: tall(lines)}
+	return &figures.Figure{
+		Title: title,
+		X:     "prevalence (share of the match set that must hold the variable)",
+		Y:     "categories",
+		Lines: lines,
+		MinX:  &zero,
+		MaxX:  &one,
+		LogY:  tall(lines),
+	}
 }
 
 // tall tells whether sizes differ so much that small ones could not be told apart.
@@ -335,8 +352,13 @@ func (p *Profile) overlapText(a *Analysis) string {
 		return ""
 	}
 	o := keymap.Overlaps(p.Target, best)
-	return fmt.Sprintf("With %s, whose categories cross those of the target, %d of %d pairs of categories are compatible, though the two harmonize to %d: matching is easier than the code says.",
-		name, len(o.Pairs), o.All, keymap.Join(p.Target, best).Size())
+	return fmt.Sprintf(
+		"With %s, whose categories cross those of the target, %d of %d pairs of categories are compatible, though the two harmonize to %d: matching is easier than the code says.",
+		name,
+		len(o.Pairs),
+		o.All,
+		keymap.Join(p.Target, best).Size(),
+	)
 }
 
 // other says what the other reading, strict or lenient, answers differently.

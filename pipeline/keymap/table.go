@@ -1,10 +1,8 @@
 package keymap
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -76,16 +74,7 @@ func (t *Table) JSON() ([]byte, error) {
 		}
 		rows[i] = o
 	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
-		return nil, err
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return schemas.IndentedJSON(rows)
 }
 
 func (x *Column) value(row int) any {

@@ -58,7 +58,7 @@ func (c *Change) Put(doc schemas.Document, before string) error {
 	}
 	want := schemas.DocumentOrdered(doc)
 	if strings.HasSuffix(strings.ToLower(f.path), ".json") {
-		text, err := indentedJSON(want)
+		text, err := schemas.IndentedJSON(want)
 		c.texts[f.path] = text
 		return err
 	}
@@ -239,7 +239,7 @@ func (c *Change) addCodes(become *Repository) error {
 			text = f.text
 		}
 		if strings.HasSuffix(strings.ToLower(f.path), ".json") {
-			text, err = indentedJSON(schemas.DocumentOrdered(v))
+			text, err = schemas.IndentedJSON(schemas.DocumentOrdered(v))
 		} else {
 			text, err = amended(f.path, text, schemas.DocumentOrdered(v))
 		}

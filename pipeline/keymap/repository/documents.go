@@ -99,7 +99,12 @@ func (v *Variable) Fields() schemas.Table {
 		Required: []string{"name"},
 		Fields: []schemas.Field{
 			{Name: "name", To: &v.Name, Doc: "The same on every form that has the variable."},
-			{Name: "scale", To: &v.Scale, Words: []string{Nominal, Ordinal, Interval}, Doc: "nominal (default), ordinal, or interval: categories are bands of numbers."},
+			{
+				Name:  "scale",
+				To:    &v.Scale,
+				Words: []string{Nominal, Ordinal, Interval},
+				Doc:   "nominal (default), ordinal, or interval: categories are bands of numbers.",
+			},
 			{Name: "unit", To: &v.Unit, Doc: "Unit of the bands of an interval variable, such as years."},
 			{Name: "note", To: &v.Note, Doc: "What was assumed about wording."},
 			{Name: "assumed_levels", To: &v.AssumedLevels, Range: schemas.AtLeast(1),
@@ -107,7 +112,11 @@ func (v *Variable) Fields() schemas.Table {
 			{Name: "nodes", To: schemas.Mappings(&v.Nodes, (*Node).fields, nil), Doc: "Its categories, of all sizes."},
 			{Name: "edges", To: pairs{&v.Edges}, Doc: "Pairs of ids: a category, and a part of it. Those of an interval variable are made from its bands."},
 			{Name: "sink_order", To: &v.SinkOrder, Doc: "Ids of the smallest categories of an ordinal variable in their order."},
-			{Name: "codes", To: schemas.TextLists(&v.Codes), Doc: "Codes that were given, each with the ids of its categories: the program writes them, and they do not change."},
+			{
+				Name: "codes",
+				To:   schemas.TextLists(&v.Codes),
+				Doc:  "Codes that were given, each with the ids of its categories: the program writes them, and they do not change.",
+			},
 			{Name: "review", To: schemas.Maybe(&v.Review, (*Review).fields), Doc: "What a person decided."},
 		},
 	}
@@ -119,7 +128,12 @@ func (n *Node) fields() schemas.Table {
 		Doc:      "A category of a variable.",
 		Required: []string{"id"},
 		Fields: []schemas.Field{
-			{Name: "id", To: &n.ID, Schema: `"type": "string", "pattern": "` + idPattern + `"`, Doc: "Lower-case letters, digits and dashes; it does not change."},
+			{
+				Name:   "id",
+				To:     &n.ID,
+				Schema: `"type": "string", "pattern": "` + idPattern + `"`,
+				Doc:    "Lower-case letters, digits and dashes; it does not change.",
+			},
 			{Name: "label", To: &n.Label, Doc: "What people read; the id unless it is said."},
 			{Name: "former_labels", To: &n.FormerLabels, Doc: "Labels that it had."},
 			{Name: "note", To: &n.Note, Doc: "What was assumed about wording."},
@@ -190,7 +204,11 @@ func (i *Instance) fields() schemas.Table {
 			{Name: "questions", To: &i.Questions, Doc: "As they are asked."},
 			{Name: "note", To: &i.Note, Doc: "What was assumed about wording."},
 			{Name: "column", To: &i.Column, Doc: "The column of the form's data that has it."},
-			{Name: "values", To: schemas.TextLists(&i.Values), Doc: "The values that the column has, by id of category; an id stands for itself unless it is here."},
+			{
+				Name: "values",
+				To:   schemas.TextLists(&i.Values),
+				Doc:  "The values that the column has, by id of category; an id stands for itself unless it is here.",
+			},
 			{Name: "missing_codes", To: &i.MissingCodes, Doc: "Values of the column that say that there is none."},
 		},
 	}
@@ -272,12 +290,25 @@ func (s *Scenario) Fields() schemas.Table {
 		Fields: []schemas.Field{
 			{Name: "name", To: &s.Name, Doc: "Its own among the scenarios."},
 			{Name: "narrative", To: &s.Narrative, Doc: "Who would do it, why, and with what."},
-			{Name: "mode", To: &s.Mode, Words: Modes, Doc: "specific: one form. typical: one group of forms that are alike. multiple: forms of several groups."},
+			{
+				Name:  "mode",
+				To:    &s.Mode,
+				Words: Modes,
+				Doc:   "specific: one form. typical: one group of forms that are alike. multiple: forms of several groups.",
+			},
 			{Name: "target", To: &s.Target, Doc: "Name of the form whose data are to be released."},
 			{Name: "match", To: schemas.Nested(s.Match.fields()), Doc: "The forms that it is compared with; all others unless it is said."},
-			{Name: "prevalence", To: prevalences{&s.Prevalence}, Doc: "Shares of the match set that must hold a variable, such as 0.25; several are analysed one by one. 0: one form is enough."},
+			{
+				Name: "prevalence",
+				To:   prevalences{&s.Prevalence},
+				Doc:  "Shares of the match set that must hold a variable, such as 0.25; several are analysed one by one. 0: one form is enough.",
+			},
 			{Name: "variables", To: &s.Variables, Doc: "Variables of the target; all unless it is said."},
-			{Name: "strict", To: &s.Strict, Doc: "Categorizations that contradict one another are an error of the variable (default); false: they are merged, and the result is marked."},
+			{
+				Name: "strict",
+				To:   &s.Strict,
+				Doc:  "Categorizations that contradict one another are an error of the variable (default); false: they are merged, and the result is marked.",
+			},
 			{Name: "base", To: &s.Base, Words: Bases, Doc: "What a prevalence is a share of."},
 			{Name: "include_target", To: &s.IncludeTarget, Doc: "The target counts among the forms that it is compared with."},
 		},

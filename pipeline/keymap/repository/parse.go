@@ -113,7 +113,11 @@ func nodeOf(n *yaml.Node, depth int) (*schemas.Node, *schemas.Problem) {
 		seen := make(map[string]int, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
-			e := schemas.Entry{Key: key.Value, Plain: key.Kind == yaml.ScalarNode && key.Tag != "!!merge", At: schemas.Place{Line: key.Line, Column: key.Column}}
+			e := schemas.Entry{
+				Key:   key.Value,
+				Plain: key.Kind == yaml.ScalarNode && key.Tag != "!!merge",
+				At:    schemas.Place{Line: key.Line, Column: key.Column},
+			}
 			if line, twice := seen[e.Key]; twice && e.Plain {
 				return nil, problem(key, "%q stands twice, also in line %d", e.Key, line)
 			}

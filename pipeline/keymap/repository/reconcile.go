@@ -2,7 +2,6 @@ package repository
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -166,17 +165,4 @@ func width(n *yaml.Node) int {
 		sum += width(c)
 	}
 	return sum
-}
-
-func indentedJSON(o schemas.Ordered) ([]byte, error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
-		return nil, err
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
 }

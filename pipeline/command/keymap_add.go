@@ -1,0 +1,384 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/pipeline/keymap/repository"
+)
+
+// keymapAdd are the commands that add to a repository.
+func (c *console) keymapAdd() *cli.Command {
+	return &cli.Command{
+		Name:      "add",
+		Usage:     "add a form, a variable, a category, an edge, a group or a scenario",
+		UsageText: "microrisk keymap add form|variable|node|edge|group|scenario NAME...",
+		Subcommands: []*cli.Command{
+			c.addForm(), c.addVariable(), c.addNode(), c.addEdge(), c.addGroup(), c.addScenario(),
+		},
+	}
+}
+
+func (c *console) addForm() *cli.Command {
+	return &cli.Command{
+		Name:      "form",
+		Usage:     "add a form, or variables to it",
+		ArgsUsage: "FORM",
+		UsageText: "microrisk keymap add form FORM --variable 'Sex=female,male' --any Age [--from FORM]",
+		Description: `A form that is there gets the variables and metadata that are named; others stay.
+--variable gives the ids of its categories, --any leaves the value to be written in.`,
+		Flags: changeFlags(
+			&cli.StringFlag{Name: "from", Usage: "begin with a copy of this `FORM`"},
+			&cli.StringSliceFlag{Name: "variable", Usage: "a variable with its categories, `NAME=ID,ID,...`; may be repeated"},
+			&cli.StringSliceFlag{Name: "any", Usage: "a variable whose value is written in, by `NAME`; may be repeated"},
+			&cli.StringSliceFlag{Name: "column", Usage: "the column of the form's data that has a variable, `NAME=COLUMN`; may be repeated"},
+			&cli.StringSliceFlag{Name: "metadata", Usage: "what is known of the form, `NAME=VALUE`; may be repeated"},
+			&cli.StringFlag{Name: "note", Usage: "`TEXT` that stands with it"},
+		),
+		Action: func(ctx *cli.Context) error {
+			args, err := named(ctx, "FORM")
+			if err != nil {
+				return err
+			}
+			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
+				f, before, err := begin(ctx, r.Form, args[0], "form", func(x *repository.Form) *string { return &x.Name })
+				if err != nil {
+					return err
+				}
+				f.Variables = slices.Clone(f.Variables)
+				if f.Variables == nil {
+					f.Variables = []repository.Instance{}
+				}
+				if err := sayVariables(ctx, f); err != nil {
+					return err
+				}
+				for key, value := range pairsOf(ctx.StringSlice("metadata")) {
+					f.Metadata = with(f.Metadata, key, value)
+				}
+				if ctx.IsSet("note") {
+					f.Note = ctx.String("note")
+				}
+				return ch.Put(f, before)
+			})
+		},
+	}
+}
+
+// begin is a copy of what is changed: of the object of the name, of that of --from, or an empty one; before is its name up to now.
+func begin[T any](ctx *cli.Context, find func(string) *T, name, kind string, at func(*T) *string) (x *T, before string, err error) {
+	x = new(T)
+	switch from := ctx.String("from"); {
+	case find(name) != nil && from != "":
+		return nil, "", fmt.Errorf("there is a %s %q already: a copy needs a name of its own", kind, name)
+	case find(name) != nil:
+		*x, before = *find(name), name
+	case from != "":
+		if find(from) == nil {
+			return nil, "", fmt.Errorf("there is no %s %q", kind, from)
+		}
+		*x = *find(from)
+	}
+	*at(x) = name
+	return x, before, nil
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	copied := map[string]string{key: value}
+	for k, v := range m {
+		if k != key {
+			copied[k] = v
+		}
+	}
+	return copied
+}
+
+// pairsOf are texts NAME=VALUE in order.
+func pairsOf(texts []string) func(yield func(string, string) bool) {
+	return func(yield func(string, string) bool) {
+		for _, text := range texts {
+			name, value, _ := strings.Cut(text, "=")
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// sayVariables puts what flags say of variables into a form.
+func sayVariables(ctx *cli.Context, f *repository.Form) error {
+	instance := func(name string) *repository.Instance {
+		if x, holds := f.Instance(name); holds {
+			return x
+		}
+		f.Variables = append(f.Variables, repository.Instance{Variable: name})
+		return &f.Variables[len(f.Variables)-1]
+	}
+	for name, list := range pairsOf(ctx.StringSlice("variable")) {
+		if list == "" {
+			return fmt.Errorf("--variable %s: name its categories, as in --variable %q, or say --any %s", name, name+"=a,b", name)
+		}
+		instance(name).Categories = strings.Split(list, ",")
+	}
+	for _, name := range ctx.StringSlice("any") {
+		instance(name).Categories = []string{}
+	}
+	for name, column := range pairsOf(ctx.StringSlice("column")) {
+		x, holds := f.Instance(name)
+		if !holds || column == "" {
+			return fmt.Errorf("--column %s=%s: it names a variable of the form, and a column", name, column)
+		}
+		x.Column = column
+	}
+	return nil
+}
+
+func (c *console) addVariable() *cli.Command {
+	return &cli.Command{
+		Name:      "variable",
+		Usage:     "add a variable with its smallest categories",
+		ArgsUsage: "VARIABLE",
+		UsageText: "microrisk keymap add variable VARIABLE --categories female,male\nmicrorisk keymap add variable Age --bands 0,18,65,inf --unit years",
+		Flags: changeFlags(
+			&cli.StringFlag{Name: "from", Usage: "begin with a copy of this `VARIABLE`"},
+			&cli.StringFlag{Name: "categories", Usage: "labels of its smallest categories, `LABEL,LABEL,...`; ids are made of them"},
+			&cli.BoolFlag{Name: "ordinal", Usage: "the categories are in order"},
+			&cli.StringFlag{Name: "bands", Usage: "bounds of the bands of an interval variable, `LO,...,HI`; the last may be inf"},
+			&cli.StringFlag{Name: "unit", Usage: "the `UNIT` of bands, such as years"},
+			&cli.StringFlag{Name: "note", Usage: "`TEXT` that stands with it"},
+		),
+		Action: func(ctx *cli.Context) error {
+			args, err := named(ctx, "VARIABLE")
+			if err != nil {
+				return err
+			}
+			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
+				v, before, err := begin(ctx, r.Variable, args[0], "variable", func(x *repository.Variable) *string { return &x.Name })
+				if err != nil {
+					return err
+				}
+				if before != "" {
+					return fmt.Errorf("there is a variable %q already: microrisk keymap add node adds a category to it", args[0])
+				}
+				if v.Nodes == nil {
+					v.Nodes = []repository.Node{}
+				}
+				if near := r.Similar(args[0]); near != "" && !ctx.Bool("force") {
+					return fmt.Errorf("there is a variable %q; if %q is another thing, --force adds it", near, args[0])
+				}
+				if err := sayCategories(ctx, v); err != nil {
+					return err
+				}
+				if len(v.Nodes) == 0 {
+					return fmt.Errorf("say the categories of %q: --categories LABEL,LABEL,..., or --bands LO,...,HI", args[0])
+				}
+				return ch.Put(v, "")
+			})
+		},
+	}
+}
+
+// sayCategories puts what flags say of categories into a variable.
+func sayCategories(ctx *cli.Context, v *repository.Variable) error {
+	taken := func(id string) bool {
+		return slices.ContainsFunc(v.Nodes, func(n repository.Node) bool { return n.ID == id })
+	}
+	if ctx.IsSet("categories") {
+		for _, label := range strings.Split(ctx.String("categories"), ",") {
+			id := repository.Free(label, taken)
+			n := repository.Node{ID: id}
+			if label != id {
+				n.Label = label
+			}
+			v.Nodes = append(v.Nodes, n)
+			if ctx.Bool("ordinal") {
+				v.Scale, v.SinkOrder = repository.Ordinal, append(v.SinkOrder, id)
+			}
+		}
+	}
+	if ctx.IsSet("bands") {
+		if ctx.IsSet("categories") {
+			return errors.New("a variable has --categories or --bands")
+		}
+		v.Scale = repository.Interval
+		var bounds []float64
+		for _, text := range strings.Split(ctx.String("bands"), ",") {
+			x, err := boundOf(text)
+			if err != nil {
+				return err
+			}
+			bounds = append(bounds, x)
+		}
+		for i := 1; i < len(bounds); i++ {
+			n, err := bandNode("", bounds[i-1], bounds[i])
+			if err != nil {
+				return err
+			}
+			v.Nodes = append(v.Nodes, n)
+		}
+	}
+	if ctx.IsSet("unit") {
+		v.Unit = ctx.String("unit")
+	}
+	if ctx.IsSet("note") {
+		v.Note = ctx.String("note")
+	}
+	return nil
+}
+
+func boundOf(text string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(x) {
+		return 0, fmt.Errorf("bound %q: it must be a number, inf or -inf", text)
+	}
+	return x, nil
+}
+
+func (c *console) addEdge() *cli.Command {
+	return &cli.Command{
+		Name:        "edge",
+		Usage:       "say that a category is a part of another",
+		ArgsUsage:   "VARIABLE CATEGORY PART",
+		UsageText:   "microrisk keymap add edge VARIABLE CATEGORY PART",
+		Description: "An edge may start at a category that has no parts yet; other edits change what\ncategories mean, and need --force.",
+		Flags:       changeFlags(),
+		Action: func(ctx *cli.Context) error {
+			args, err := named(ctx, "VARIABLE", "CATEGORY", "PART")
+			if err != nil {
+				return err
+			}
+			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
+				v, err := variableCopy(r, args[0])
+				if err != nil {
+					return err
+				}
+				v.Edges = append(slices.Clone(v.Edges), [2]string{args[1], args[2]})
+				return ch.Put(v, v.Name)
+			})
+		},
+	}
+}
+
+func variableCopy(r *repository.Repository, name string) (*repository.Variable, error) {
+	v := r.Variable(name)
+	if v == nil {
+		return nil, fmt.Errorf("there is no variable %q%s", name, r.Near(repository.Variables, name))
+	}
+	copied := *v
+	return &copied, nil
+}
+
+func (c *console) addGroup() *cli.Command {
+	return &cli.Command{
+		Name:      "group",
+		Usage:     "add a group of forms",
+		ArgsUsage: "GROUP",
+		UsageText: "microrisk keymap add group GROUP --forms FORM [--where 'Form Type=On-line'] [--union GROUP] [--minus GROUP]",
+		Flags: changeFlags(
+			&cli.StringFlag{Name: "from", Usage: "begin with a copy of this `GROUP`"},
+			&cli.StringSliceFlag{Name: "forms", Usage: "a `FORM` of it; may be repeated"},
+			&cli.StringSliceFlag{Name: "where", Usage: "forms whose metadata say so, `NAME=VALUE`; may be repeated, several values of a name are alternatives"},
+			&cli.StringSliceFlag{Name: "union", Usage: "the forms of this `GROUP` too; may be repeated"},
+			&cli.StringSliceFlag{Name: "minus", Usage: "but not those of this `GROUP`; may be repeated"},
+			&cli.StringFlag{Name: "note", Usage: "`TEXT` that stands with it"},
+		),
+		Action: func(ctx *cli.Context) error {
+			args, err := named(ctx, "GROUP")
+			if err != nil {
+				return err
+			}
+			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
+				g, before, err := begin(ctx, r.Group, args[0], "group", func(x *repository.Group) *string { return &x.Name })
+				if err != nil {
+					return err
+				}
+				g.Forms = slices.Concat(g.Forms, ctx.StringSlice("forms"))
+				g.Union = slices.Concat(g.Union, ctx.StringSlice("union"))
+				g.Minus = slices.Concat(g.Minus, ctx.StringSlice("minus"))
+				where := make(map[string][]string)
+				for key, values := range g.Where {
+					where[key] = values
+				}
+				for key, value := range pairsOf(ctx.StringSlice("where")) {
+					where[key] = append(slices.Clone(where[key]), value)
+				}
+				if g.Where = where; len(where) == 0 {
+					g.Where = nil
+				}
+				if ctx.IsSet("note") {
+					g.Note = ctx.String("note")
+				}
+				return ch.Put(g, before)
+			})
+		},
+	}
+}
+
+func (c *console) addScenario() *cli.Command {
+	return &cli.Command{
+		Name:      "scenario",
+		Usage:     "add a scenario: a target, the forms that it is compared with, prevalences",
+		ArgsUsage: "SCENARIO",
+		UsageText: "microrisk keymap add scenario SCENARIO --target FORM [--group GROUP] [--prevalence 0.25]",
+		Flags: changeFlags(
+			&cli.StringFlag{Name: "from", Usage: "begin with a copy of this `SCENARIO`"},
+			&cli.StringFlag{Name: "target", Usage: "the `FORM` whose data are to be released"},
+			&cli.StringSliceFlag{Name: "group", Usage: "compare it with the forms of this `GROUP`; may be repeated"},
+			&cli.StringSliceFlag{Name: "form", Usage: "compare it with this `FORM`; may be repeated"},
+			&cli.StringSliceFlag{Name: "exclude", Usage: "leave this `FORM` out; may be repeated"},
+			&cli.StringSliceFlag{Name: "prevalence", Aliases: []string{"p"}, Usage: "a `SHARE` of the match set, such as 0.25; may be repeated"},
+			&cli.StringSliceFlag{Name: "variables", Usage: "only these variables of the target, by `NAME`; may be repeated"},
+			&cli.StringFlag{Name: "mode", Usage: "specific (one form), typical (one group) or multiple"},
+			&cli.BoolFlag{Name: "lenient", Usage: "merge categories that overlap"},
+			&cli.StringFlag{Name: "narrative", Usage: "who would do it, why, and with what"},
+		),
+		Action: func(ctx *cli.Context) error {
+			args, err := named(ctx, "SCENARIO")
+			if err != nil {
+				return err
+			}
+			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
+				s, before, err := begin(ctx, r.Scenario, args[0], "scenario", func(x *repository.Scenario) *string { return &x.Name })
+				if err != nil {
+					return err
+				}
+				if ctx.IsSet("target") {
+					s.Target = ctx.String("target")
+				}
+				s.Match.Groups = slices.Concat(s.Match.Groups, ctx.StringSlice("group"))
+				s.Match.Forms = slices.Concat(s.Match.Forms, ctx.StringSlice("form"))
+				s.Match.Exclude = slices.Concat(s.Match.Exclude, ctx.StringSlice("exclude"))
+				s.Variables = slices.Concat(s.Variables, ctx.StringSlice("variables"))
+				if ctx.IsSet("prevalence") {
+					s.Prevalence = ctx.StringSlice("prevalence")
+				}
+				if ctx.IsSet("mode") {
+					s.Mode = ctx.String("mode")
+				}
+				if ctx.IsSet("narrative") {
+					s.Narrative = ctx.String("narrative")
+				}
+				if ctx.IsSet("lenient") {
+					strict := !ctx.Bool("lenient")
+					s.Strict = &strict
+				}
+				if s.Target == "" {
+					return errors.New("say whose data are to be released: --target FORM")
+				}
+				return ch.Put(s, before)
+			})
+		},
+	}
+}
+
+func bandNode(label string, lo, hi float64) (repository.Node, error) {
+	if !(lo < hi) {
+		return repository.Node{}, fmt.Errorf("band from %v to %v: it must begin below its end", lo, hi)
+	}
+	return repository.NewBand(label, lo, hi), nil
+}
