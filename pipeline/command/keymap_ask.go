@@ -69,12 +69,19 @@ func analysisHeadline(s *repository.Scenario, a *keymap.Analysis, answers []keym
 		keys := keymap.Keys(answers)
 		space, bits := keymap.KeySpace(keys)
 		if len(keys) > 0 {
-			fmt.Fprintf(&b, "%d variables make a key of up to %s values (%s bits)\n", len(keys), space.String(), report.Figure(bits))
+			fmt.Fprintf(&b, "%s a key of up to %s values (%s bits)\n", makes(len(keys)), space.String(), report.Figure(bits))
 		} else {
 			b.WriteString("no variable is shared by enough of them\n")
 		}
 	}
 	return b.String() + "\n"
+}
+
+func makes(variables int) string {
+	if variables == 1 {
+		return "1 variable makes"
+	}
+	return fmt.Sprintf("%d variables make", variables)
 }
 
 func (c *console) keymapProfile() *cli.Command {

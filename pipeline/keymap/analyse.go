@@ -9,6 +9,7 @@ import (
 
 	"microrisk/engine/keymap"
 	"microrisk/pipeline/keymap/repository"
+	"microrisk/pipeline/session"
 )
 
 // A Question is what is asked of an environment: by which variables can records of the target be compared with those of forms?
@@ -60,11 +61,11 @@ type Profile struct {
 func (e *Environment) Ask(ctx context.Context, q Question) (*Analysis, error) {
 	target := e.Form(q.Target)
 	if target == nil {
-		return nil, fmt.Errorf("there is no form %q%s", q.Target, e.Near(repository.Forms, q.Target))
+		return nil, session.Wrong(fmt.Errorf("there is no form %q%s", q.Target, e.Near(repository.Forms, q.Target)))
 	}
 	for _, name := range q.Variables {
 		if _, holds := target.Instance(name); !holds {
-			return nil, fmt.Errorf("form %q has no variable %q", q.Target, name)
+			return nil, session.Wrong(fmt.Errorf("form %q has no variable %q", q.Target, name))
 		}
 	}
 	if q.Base == "" {

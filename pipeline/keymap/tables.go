@@ -77,7 +77,7 @@ func AnswersTable(list []Answer) *Table {
 		{Name: "area_exact", Hidden: true, Text: func(i int) *string { return said(list[i].Area.RatString()) }},
 		{Name: "rank", Hidden: true, Whole: func(i int) (int64, bool) { return int64(list[i].Rank), true }},
 		{Name: "review_rank", Head: "rank", Whole: func(i int) (int64, bool) { return int64(list[i].ReviewRank), list[i].ReviewRank > 0 }},
-		{Name: "note", Text: func(i int) *string { return said(list[i].Note()) }},
+		{Name: "note", Hidden: noNotes(list), Text: func(i int) *string { return said(list[i].Note()) }},
 		{Name: "supporters", Hidden: true, List: func(i int) []string { return supporters[i] }},
 		{Name: "candidates", Hidden: true, List: func(i int) []string { return list[i].CoMaximal }},
 	}
@@ -91,6 +91,10 @@ func single(list []Answer) bool {
 
 func allOK(list []Answer) bool {
 	return !slices.ContainsFunc(list, func(a Answer) bool { return a.Status != OK })
+}
+
+func noNotes(list []Answer) bool {
+	return !slices.ContainsFunc(list, func(a Answer) bool { return a.Note() != "" })
 }
 
 func decimal(r *big.Rat) float64 {
@@ -223,7 +227,9 @@ func (v *Variable) Coded(code string) (keymap.Partition, error) {
 		if c == code && p != keymap.Any {
 			return p, nil
 		}
-		known = append(known, c)
+		if p != keymap.Any || v.observed[p] {
+			known = append(known, c)
+		}
 	}
 	if code == keymap.AnyCode {
 		return "", fmt.Errorf("%s is arbitrary precision: the value is written in, and there are no categories", code)
