@@ -55,6 +55,11 @@ func (c *Columns) WholesOrNull(name string, value func(row int) (n int64, there 
 	appendTo(c, name, array.NewInt64Builder(c.Mem), true, value)
 }
 
+// Wholes32OrNull appends a column of whole numbers of 32 bits.
+func (c *Columns) Wholes32OrNull(name string, value func(row int) (n int32, there bool)) {
+	appendTo(c, name, array.NewInt32Builder(c.Mem), true, value)
+}
+
 // Numbers appends a column of numbers.
 func (c *Columns) Numbers(name string, value func(row int) float64) {
 	appendTo(c, name, array.NewFloat64Builder(c.Mem), false, all(value))

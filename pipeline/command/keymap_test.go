@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"microrisk/pipeline/keymap"
 )
 
 // residence makes the repository of the literature's tutorial (TV-2): countries of residence, drawn step by step, and five forms.
@@ -225,4 +227,29 @@ func TestKeymapCheck(t *testing.T) {
 	got = microrisk(t, "keymap", "analyse", "--target", "Survey X", "-r", "r")
 	require.Equal(t, ExitWrong, got.status)
 	require.Contains(t, got.err, "the repository cannot be used as it is")
+}
+
+// The published output of a real run (TV-7), of which nothing but the format can be had: a variable and its code a line.
+func TestKeymapTable(t *testing.T) {
+	text, err := os.ReadFile("../../engine/keymap/testdata/vectors.json")
+	require.NoError(t, err)
+	var vectors struct {
+		Sample [][2]*string `json:"real_run_format_sample"`
+	}
+	require.NoError(t, json.Unmarshal(text, &vectors))
+	require.Len(t, vectors.Sample, 15)
+	got := tableText(&keymap.Table{Rows: len(vectors.Sample), Columns: []keymap.Column{
+		{Name: "variable", Text: func(i int) *string { return vectors.Sample[i][0] }},
+		{Name: "code", Text: func(i int) *string { return vectors.Sample[i][1] }},
+	}})
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	require.Len(t, lines, 16)
+	require.Equal(t, []string{"variable", "code"}, strings.Fields(lines[0]))
+	for i, row := range vectors.Sample {
+		want := "-"
+		if row[1] != nil {
+			want = *row[1]
+		}
+		require.Equal(t, *row[0]+strings.Repeat(" ", 39-len(*row[0]))+"  "+want, lines[i+1])
+	}
 }

@@ -29,6 +29,7 @@ type Column struct {
 	Name   string
 	Text   func(row int) *string            // nil for null
 	Whole  func(row int) (n int64, ok bool) // false for null
+	Small  bool                             // whole numbers are of 32 bits
 	Number func(row int) float64            // NaN for null
 	Truth  func(row int) bool
 	List   func(row int) []string // what CSV and Parquet have as one text, joined by "; "
@@ -51,6 +52,11 @@ func (t *Table) Tables(mem memory.Allocator) arrow.Record {
 		switch {
 		case x.Text != nil:
 			c.TextsOrNull(x.Name, x.Text)
+		case x.Whole != nil && x.Small:
+			c.Wholes32OrNull(x.Name, func(row int) (int32, bool) {
+				n, ok := x.Whole(row)
+				return int32(n), ok
+			})
 		case x.Whole != nil:
 			c.WholesOrNull(x.Name, x.Whole)
 		case x.Number != nil:

@@ -44,7 +44,8 @@ func truth(b bool) int {
 	return 0
 }
 
-// AnswersTable has a row an answer. Categories are null where the value is written in, or where there is no answer.
+// AnswersTable has a row an answer. Categories are null where the value is written in, or where there is no answer; supporters are the match
+// forms that hold the variable, code_supporters those that can be compared on the code.
 func AnswersTable(list []Answer) *Table {
 	t := &Table{Rows: len(list)}
 	supporters := make([][]string, len(list))
@@ -61,7 +62,7 @@ func AnswersTable(list []Answer) *Table {
 			}
 			return said(list[i].Graph.StableID(list[i].Node.Partition))
 		}},
-		{Name: "categories", Whole: func(i int) (int64, bool) { return list[i].Categories() }},
+		{Name: "categories", Small: true, Whole: func(i int) (int64, bool) { return list[i].Categories() }},
 		{Name: "status", Hidden: allOK(list), Text: func(i int) *string { return said(list[i].Status) }},
 		{Name: "n_required", Head: "needed", Whole: func(i int) (int64, bool) { return int64(list[i].Required), true }},
 		{Name: "present", Head: "held", Whole: func(i int) (int64, bool) { return int64(list[i].Present), true }},
@@ -78,7 +79,8 @@ func AnswersTable(list []Answer) *Table {
 		{Name: "rank", Hidden: true, Whole: func(i int) (int64, bool) { return int64(list[i].Rank), true }},
 		{Name: "review_rank", Head: "rank", Whole: func(i int) (int64, bool) { return int64(list[i].ReviewRank), list[i].ReviewRank > 0 }},
 		{Name: "note", Hidden: noNotes(list), Text: func(i int) *string { return said(list[i].Note()) }},
-		{Name: "supporters", Hidden: true, List: func(i int) []string { return supporters[i] }},
+		{Name: "supporters", Hidden: true, List: func(i int) []string { return list[i].match }},
+		{Name: "code_supporters", Hidden: true, List: func(i int) []string { return supporters[i] }},
 		{Name: "candidates", Hidden: true, List: func(i int) []string { return list[i].CoMaximal }},
 	}
 	return t
@@ -167,7 +169,7 @@ func (a *Analysis) ProfilesTable() *Table {
 	return &Table{Rows: len(rows), Columns: []Column{
 		{Name: "variable", Text: func(i int) *string { return said(rows[i].p.Name) }},
 		{Name: "code", Text: func(i int) *string { return said(rows[i].p.Codes[rows[i].p.Nodes[rows[i].run.Node].Partition]) }},
-		{Name: "categories", Whole: func(i int) (int64, bool) {
+		{Name: "categories", Small: true, Whole: func(i int) (int64, bool) {
 			n := rows[i].p.Nodes[rows[i].run.Node].Size
 			return int64(n), n != keymap.Unbounded
 		}},
@@ -275,7 +277,7 @@ func FormTable(f *repository.Form, variables []*Variable) *Table {
 	return &Table{Rows: len(variables), Columns: []Column{
 		{Name: "variable", Text: func(i int) *string { return said(variables[i].Name) }},
 		{Name: "code", Text: func(i int) *string { return said(variables[i].Codes[variables[i].Forms[f.Name]]) }},
-		{Name: "categories", Whole: func(i int) (int64, bool) {
+		{Name: "categories", Small: true, Whole: func(i int) (int64, bool) {
 			n := variables[i].Forms[f.Name].Size()
 			return int64(n), n != keymap.Unbounded && n > 0
 		}},
