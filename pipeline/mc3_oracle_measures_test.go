@@ -79,8 +79,8 @@ func (c *mc3Case) figures(laws []*mc3Law) *mc3Figures {
 			mean += m
 		}
 		rest := t.people - float64(len(t.records))
-		if l.estimator == "montecarlo" {
-			rest = math.Round(rest) // people who are drawn one by one
+		if l.estimator == "montecarlo" && len(t.cells()) > 1 {
+			rest = math.Round(rest) // people who are drawn one by one; those of a table of one cell are known to be in it
 		}
 		x.least += l.weight * n1 / (n1 + rest*mean)
 	}

@@ -297,8 +297,32 @@ func TestMC3Oracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkMC3(t, dir) })
 }
 
-func checkMC3(t *rapid.T, dir string) {
-	c := drawMC3(t)
+// Cases that once were told wrongly.
+func TestMC3OracleKept(t *testing.T) {
+	one := func(n int, fraction float64) *mc3Case { // a table of one cell
+		c := &mc3Case{levels: [][]string{{"Z"}}, fraction: fraction, sampling: schemas.Sampling{Fraction: fraction}, graphs: decomposable(1)}
+		c.variables = []oracleVariable{{name: "A", policy: schemas.MissingCategory}}
+		for range n {
+			c.rows = append(c.rows, []*string{new("Z")})
+		}
+		c.asked = mc3.Config{Estimator: "montecarlo", PosteriorDraws: new(2000)}
+		c.asked.PriorPrecision = []float64{0.02}
+		return c
+	}
+	for name, c := range map[string]*mc3Case{
+		"a third of a person": one(1, 0.75), "nobody else": one(1, 1), "one and a quarter": one(1, 0.45), "nine": one(1, 0.1), "two of three": one(2, 0.7),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			rapid.Check(t, func(r *rapid.T) { c.check(r, dir) })
+		})
+	}
+}
+
+func checkMC3(t *rapid.T, dir string) { drawMC3(t).check(t, dir) }
+
+// check runs the case and compares what it gets with the oracle.
+func (c *mc3Case) check(t *rapid.T, dir string) {
 	c.count()
 	c.affordable()
 	format := pick(t, "format", "csv", "parquet")
