@@ -79,7 +79,7 @@ func (j *running) warnings() []string {
 		list = append(
 			list,
 			fmt.Sprintf(
-				"the figures are of %s as recoded, and the output has it as it is in the input, which is riskier than they say: replace it to release what was assessed (recode with replace: true)",
+				"the figures are of %s as recoded, and the output has what is in the input, which is riskier than they say: to release what was assessed, recode with replace: true, and without keep: false",
 				strings.Join(from, ", "),
 			),
 		)

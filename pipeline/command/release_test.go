@@ -51,7 +51,7 @@ func TestFiguresOfBandsThatAreNotReleased(t *testing.T) {
 	folder(t)
 	r := microrisk(t, "assess", "people.csv", "--key", "age,sex", "--band", "age=10", "--out", "r.parquet")
 	require.Equal(t, ExitDone, r.status, r.err)
-	require.Contains(t, r.err, "the figures are of age as recoded, and the output has it as it is in the input")
+	require.Contains(t, r.err, "the figures are of age as recoded, and the output has what is in the input")
 	r = microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "age,sex", "--band", "age=10", "--known", "1", "--out", "t.csv")
 	require.Contains(t, r.err, "the figures are of age as recoded")
 	const spec = "\ufeffversion: 1\nsource: {path: people.csv}\nkey: {variables: [sex, AGEB]}\noperators:\n  - recode: {AGEB: {from: age, width: 10, keep: %s}}\n  - suda\n%ssink: {path: s.csv}\n"
