@@ -82,7 +82,7 @@ record is to be found; they need the sampling fraction:
    mc3_population_unique    chance that the key is unique in the population
    mc3_expected_frequency   expected number of members with the key
 With --measures sap, attribution from released tables (it needs no --key):
-   sap_N, sap_cell_N        chance that a zero is recovered by who knows N people
+   sap_N, sap_cell_N        chance that who knows N people recovers a zero
    sap_target_N             the same of the other people of the table
 With --measures kanonymity, ldiversity or individual, what classes alone tell:
    kanonymity_violation     1 if fewer than --anonymity (3) records have the key

@@ -9,10 +9,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"github.com/urfave/cli/v2"
 	"go.uber.org/goleak"
 
 	"microrisk/schemas"
@@ -435,14 +438,26 @@ func TestJSONLog(t *testing.T) {
 	}
 }
 
+// The help of every command fits the screen.
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{}, {"--help"}, {"help"}, {"assess", "--help"}, {"run", "-h"}, {"validate", "--help"}, {"inspect", "--help"},
-		{"explain", "--help"}, {"help", "assess"}} {
+	asked := [][]string{{}, {"--help"}, {"help"}, {"run", "-h"}, {"help", "assess"}}
+	var walk func(before []string, list []*cli.Command)
+	walk = func(before []string, list []*cli.Command) {
+		for _, c := range list {
+			if c.Name != "help" {
+				call := append(slices.Clone(before), c.Name)
+				asked = append(asked, append(slices.Clone(call), "--help"))
+				walk(call, c.Subcommands)
+			}
+		}
+	}
+	walk(nil, (&console{}).app().Commands)
+	for _, args := range asked {
 		r := microrisk(t, args...)
-		require.Equal(t, ExitDone, r.status)
+		require.Equal(t, ExitDone, r.status, args)
 		require.NotEmpty(t, r.out)
 		for line := range strings.Lines(r.out) {
-			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), screen+4, line)
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), screen, "%v: %s", args, line)
 		}
 	}
 	require.Contains(t, microrisk(t, "version").out, "microrisk ")

@@ -27,12 +27,14 @@ with the truth: ROC curves, precision among the riskiest, Copas' logit rank plot
 with its slope, calibration of E[1/F] and of P(F = 1), the bias of measures of
 the file, and what intruders achieve. Figures are means over the samples, with
 standard errors.
+
 In place of FILE the spec of a run (SPEC.yaml), with operators set as it says: its
 source is the population; its sampling (mc3 and individual do not go without one),
 sink, summary and limits have no say. --spec reads a spec of the evaluation itself,
 which says the samples too; --print-spec makes either into one. A higher score
 counts as riskier. Each stratum gives at least one record. Intervals of
 calibration take all records as independent.
+
 FOLDER gets evaluation.json, plots.parquet with the data of the plots, and the
 plots as SVG and PNG; of more than five fractions, that of strategies only.
 Files of other names that are there already stay.`,

@@ -25,18 +25,19 @@ func (c *console) explain() *cli.Command {
 		UsageText: "microrisk explain FILE... --row N --key AGE,SEX,... [--in FILE]\nmicrorisk explain SPEC.yaml --row N\nmicrorisk explain ANNOTATED.parquet --row N",
 		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
 set of facts by which nobody else in the files is like it. Then its SUDA score,
-DIS-IS and what mc3 and other measures say of it where the sampling is known
-(--fraction, --weight, or the spec's), and the records that differ from it in the
-fewest key variables: making those variables coarser would hide it among them.
-Values that have an order are listed from the nearest on. Rows are numbered from
-0 within a file.
+DIS-IS where the sampling is known (--fraction, --weight, or the spec's), what
+the other measures that --measures or the spec names say of it, and the records
+that differ from it in the fewest key variables: making those variables coarser
+would hide it among them. Values that have an order are listed from the nearest
+on. Rows are numbered from 0 within a file.
+
 A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 		Flags: slices.Concat(keyFlags(), samplingFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "row", Value: -1, Usage: "number `N` of the record in its file, from 0"},
 			&cli.StringFlag{Name: "in", Usage: "`FILE` that has the record, if several are counted together"},
 			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "what other measures say of the record, where the sampling is known: suda,mc3 for models of the population (default: scored)"},
+			&cli.StringSliceFlag{Name: "measures", Usage: "what other measures say of the record, where the sampling is known: suda,mc3 for models of the population (default: those of the spec; suda)"},
 		}),
 		Action: func(ctx *cli.Context) error {
 			spec, scored, err := explainedSpec(ctx)
@@ -290,7 +291,11 @@ func nearText(e *explain.Explanation) string {
 	for _, n := range e.Near {
 		var parts, places []string
 		for i, v := range n.Differs {
-			parts = append(parts, fmt.Sprintf("%s = %s", report.Printable(e.Variables[v]), report.Value(n.Values[i])))
+			end := ","
+			if i == len(n.Differs)-1 {
+				end = ""
+			}
+			parts = append(parts, fmt.Sprintf("%s = %s%s", report.Printable(e.Variables[v]), report.Value(n.Values[i]), end))
 		}
 		for _, at := range n.Rows {
 			place := fmt.Sprint(at.Row)
@@ -302,9 +307,10 @@ func nearText(e *explain.Explanation) string {
 		if n.Count > int64(len(n.Rows)) {
 			places = append(places, "...")
 		}
-		rows = append(rows, []report.Cell{report.Left(strings.Join(parts, ", ")), report.Right(report.Count(n.Count)), report.Left(strings.Join(places, ", "))})
+		row := []report.Cell{report.Left(""), report.Right(report.Count(n.Count)), report.Left(strings.Join(places, ", "))}
+		rows = append(rows, hang(row, 0, wrapParts(parts, screen/2))...)
 	}
-	b.WriteString(table("  ", wrapCells(rows, 0, screen/2)))
+	b.WriteString(table("  ", rows))
 	if e.NearMore > 0 {
 		fmt.Fprintf(&b, "  and %s\n", report.Plural(int64(e.NearMore), "more key", "more keys"))
 	}

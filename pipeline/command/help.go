@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"microrisk/operators/report"
 )
 
 // The flags' library lists flags one a line, as long as they get; here each has its words below it, within the width of a screen.
@@ -12,36 +14,34 @@ const flagList = `{{range .VisibleFlags}}
 {{flag .}}{{end}}
 `
 
-const commandHelp = `{{.HelpName}} - {{.Usage}}
+const commandHelp = `{{prose .HelpName "-" .Usage}}
 
-   {{.UsageText}}
+{{calls .UsageText}}
 
-{{if .Description}}{{.Description}}
+{{if .Description}}{{prose .Description}}
 
 {{end}}{{if .VisibleFlags}}Flags (those of all commands: microrisk --help):
 ` + flagList + `{{end}}`
 
-const familyHelp = `{{.HelpName}} - {{.Usage}}
+const familyHelp = `{{prose .HelpName "-" .Usage}}
 
-   {{.UsageText}}
+{{calls .UsageText}}
 
-{{if .Description}}{{.Description}}
+{{if .Description}}{{prose .Description}}
 
 {{end}}Commands ({{.HelpName}} COMMAND --help tells more):
-{{range .VisibleCommands}}
-   {{join .Names ", "}}{{"\t"}}{{.Usage}}{{end}}
-`
 
-const appHelp = `{{.Name}} - {{.Usage}}
+{{commands .VisibleCommands}}`
 
-   {{.UsageText}}
+const appHelp = `{{prose .Name "-" .Usage}}
 
-{{.Description}}
+{{calls .UsageText}}
+
+{{prose .Description}}
 
 Commands (microrisk COMMAND --help tells more):
-{{range .VisibleCommands}}
-   {{join .Names ", "}}{{"\t"}}{{.Usage}}{{end}}
 
+{{commands .VisibleCommands}}
 Flags of all commands:
 ` + flagList
 
@@ -49,8 +49,57 @@ func init() {
 	// The templates above are the only ones used, and the function is not in the library's own set.
 	print := cli.HelpPrinterCustom
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
-		print(w, template, data, map[string]any{"flag": flagHelp})
+		print(w, template, data, map[string]any{"flag": flagHelp, "prose": proseHelp, "calls": callsHelp, "commands": commandsHelp})
 	}
+}
+
+// proseHelp breaks paragraphs into lines that fit the screen. Lines that begin with a blank are left as they are; a line that ends with
+// a colon ends its paragraph.
+func proseHelp(texts ...string) string {
+	var out, paragraph []string
+	end := func() {
+		if len(paragraph) > 0 {
+			out = append(out, wrap(strings.Join(paragraph, " "), 0))
+			paragraph = nil
+		}
+	}
+	for line := range strings.SplitSeq(strings.Join(texts, " "), "\n") {
+		if line == "" || line[0] == ' ' {
+			end()
+			out = append(out, line)
+			continue
+		}
+		if paragraph = append(paragraph, line); strings.HasSuffix(line, ":") {
+			end()
+		}
+	}
+	end()
+	return strings.Join(out, "\n")
+}
+
+// callsHelp are the ways to call a command, one a line; what does not fit hangs.
+func callsHelp(text string) string {
+	var out []string
+	for call := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(call) != call || len(call) <= screen-3 {
+			out = append(out, "   "+call)
+			continue
+		}
+		out = append(out, wrap(call, 5)[2:])
+	}
+	return strings.Join(out, "\n")
+}
+
+// commandsHelp lists commands with what they do.
+func commandsHelp(list []*cli.Command) string {
+	var rows [][]report.Cell
+	wide := 0
+	for _, c := range list {
+		names := strings.Join(c.Names(), ", ")
+		wide = max(wide, len(names))
+		rows = append(rows, []report.Cell{report.Left(names), report.Left(c.Usage)})
+	}
+	return table("   ", wrapCells(rows, 1, screen-wide-5))
 }
 
 // flagHelp is a flag's names on a line and its words on the next ones.
@@ -83,17 +132,5 @@ func flagHelp(f cli.Flag) string {
 // wrap breaks text into lines that fit the screen, each after an indent.
 func wrap(text string, indent int) string {
 	pad := strings.Repeat(" ", indent)
-	var lines []string
-	line := pad
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > screen && line != pad {
-			lines = append(lines, line)
-			line = pad
-		}
-		if line != pad {
-			line += " "
-		}
-		line += word
-	}
-	return strings.Join(append(lines, line), "\n")
+	return pad + strings.Join(wrapParts(strings.Fields(text), screen-indent), "\n"+pad)
 }

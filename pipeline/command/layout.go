@@ -74,30 +74,37 @@ func wrapCells(rows [][]report.Cell, at, room int) [][]report.Cell {
 			out = append(out, row)
 			continue
 		}
-		for i, text := range wrapText(row[at].Text, room) {
-			next := make([]report.Cell, at+1)
-			if i == 0 {
-				next = slices.Clone(row)
-			}
-			next[at] = report.Cell{Text: text}
-			out = append(out, next)
-		}
+		out = append(out, hang(row, at, wrapParts(strings.Fields(row[at].Text), room))...)
 	}
 	return out
 }
 
-// wrapText breaks a text into lines of at most room characters.
-func wrapText(text string, room int) []string {
+// hang is a row with several lines in a column, and nothing beside the second and later ones.
+func hang(row []report.Cell, at int, lines []string) (rows [][]report.Cell) {
+	for i, text := range lines {
+		next := make([]report.Cell, at+1)
+		if i == 0 {
+			next = slices.Clone(row)
+		}
+		next[at] = report.Cell{Text: text}
+		rows = append(rows, next)
+	}
+	return rows
+}
+
+// wrapParts puts parts on lines of at most room characters, with a blank between those on one; a part that is longer than a line is
+// broken.
+func wrapParts(parts []string, room int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
+	for _, part := range parts {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(part) > room {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {
 			line += " "
 		}
-		for line += word; utf8.RuneCountInString(line) > room; {
+		for line += part; utf8.RuneCountInString(line) > room; {
 			r := []rune(line)
 			lines, line = append(lines, string(r[:room])), string(r[room:])
 		}

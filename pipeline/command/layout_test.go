@@ -144,9 +144,11 @@ func TestNothingIsCut(t *testing.T) {
 	text := head + "\n" + strings.Repeat("an unusual occupation,b,c,d,e,f,g\n", 3) + "another unusual occupation,b,x,d,y,f,z\n"
 	require.NoError(t, os.WriteFile("wide.csv", []byte(text), 0o600))
 	require.Equal(t, ExitDone, microrisk(t, "assess", "wide.csv", "--key", head, "--msus", "--out", "wide.parquet").status)
+	spec := microrisk(t, "assess", "wide.csv", "--key", head, "--print-spec")
+	require.NoError(t, os.WriteFile("wide.yaml", []byte(spec.out), 0o600))
 	for _, args := range [][]string{
 		{"explain", "wide.csv", "--key", head, "--row", "3"}, {"explain", "wide.csv", "--key", head, "--row", "0"},
-		{"inspect", "wide.parquet"}, {"inspect", "wide.csv", "--key", head},
+		{"inspect", "wide.parquet"}, {"inspect", "wide.csv", "--key", head}, {"validate", "wide.yaml"},
 	} {
 		r := microrisk(t, args...)
 		require.Equal(t, ExitDone, r.status, r.err)
@@ -157,6 +159,7 @@ func TestNothingIsCut(t *testing.T) {
 		for line := range strings.Lines(r.out) {
 			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), screen, line)
 			require.NotRegexp(t, `^  \S*…`, line)
+			require.NotRegexp(t, ` =\n`, line) // a variable and its value stand together
 		}
 	}
 }

@@ -44,30 +44,10 @@ func valuesOf(spec *schemas.Spec, ranking operators.Ranking, r operators.RiskyRo
 
 // wrapped puts parts on lines that fit on the screen; a part that is longer than a line is broken.
 func wrapped(indent string, parts []string) string {
-	var b strings.Builder
-	line := indent
-	for _, p := range parts {
-		for room := screen - len(indent); ; {
-			if n := len([]rune(line)) + 1 + len([]rune(p)); line != indent && n > screen {
-				b.WriteString(strings.TrimRight(line, " ") + "\n")
-				line = indent
-			}
-			r := []rune(p)
-			if len(r) <= room {
-				break
-			}
-			b.WriteString(indent + string(r[:room]) + "\n")
-			p = string(r[room:])
-		}
-		if line != indent {
-			line += " "
-		}
-		line += p
+	if len(parts) == 0 {
+		return ""
 	}
-	if line = strings.TrimRight(line, " "); line != strings.TrimRight(indent, " ") {
-		b.WriteString(line + "\n")
-	}
-	return b.String()
+	return indent + strings.Join(wrapParts(parts, screen-len(indent)), "\n"+indent) + "\n"
 }
 
 // missingText says that the top of the list rests on missing values, where they count as a category of their own.

@@ -24,7 +24,7 @@ func planText(p *pipeline.Plan) string {
 	for i, s := range p.Stages {
 		fmt.Fprintf(&b, "  %d. counts for %s\n", i+1, strings.Join(s.Operators, ", "))
 		for _, t := range s.Tables {
-			fmt.Fprintf(&b, "       %s\n", report.Printable(t))
+			b.WriteString(wrap(report.Printable(t), 7) + "\n")
 		}
 	}
 	if len(p.Outputs) > 0 {
