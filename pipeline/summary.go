@@ -109,6 +109,7 @@ func looser(spec *schemas.Spec) []string {
 		looked[name] = true
 	}
 	var from []string
+	hidden := map[string]string{} // what columns that are not written are made from
 	leaves := func(name string) {
 		from = slices.DeleteFunc(from, func(x string) bool { return x == name })
 	}
@@ -117,7 +118,11 @@ func looser(spec *schemas.Spec) []string {
 		case *recode.Config:
 			for _, r := range *c {
 				of := cmp.Or(r.From, r.Name)
+				of = cmp.Or(hidden[of], of)
 				shown := r.Keep == nil || *r.Keep
+				if !shown && !r.Replace {
+					hidden[r.Name] = of
+				}
 				switch {
 				case shown && r.Replace:
 					leaves(of)

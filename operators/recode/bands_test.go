@@ -1,8 +1,10 @@
 package recode
 
 import (
+	"strconv"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
@@ -27,4 +29,50 @@ func TestNarrowBands(t *testing.T) {
 			require.Equal(t, want, got, "width %g, value %d", c.width, i)
 		}
 	}
+}
+
+// What BandNames says is what values get: every band is met, by whole numbers and others.
+func TestBandNames(t *testing.T) {
+	for _, cuts := range [][]float64{{18, 65}, {-5, 0, 1, 16}, {0.5, 2}, {0}} {
+		for _, c := range []struct {
+			t      arrow.DataType
+			values []string
+		}{
+			{arrow.PrimitiveTypes.Int32, []string{"-7", "-5", "-1", "0", "1", "2", "15", "17", "18", "64", "65", "90"}},
+			{arrow.PrimitiveTypes.Float64, []string{"-7.5", "-5", "-1", "0", "0.4", "0.5", "1", "1.5", "2", "15", "17.5", "18", "64.9", "65", "90"}},
+			{arrow.BinaryTypes.String, []string{"-7", "-7.5", "-5", "-4.5", "0", "0.2", "0.5", "1", "1.5", "2", "15", "17.5", "18", "18.5", "65", "65.5"}},
+		} {
+			named, err := BandNames(cuts, c.t)
+			require.NoError(t, err)
+			require.Len(t, named, len(cuts)+1)
+			recode, _, err := recoding(Column{Cuts: cuts}, c.t)
+			require.NoError(t, err)
+			build := array.NewBuilder(memory.DefaultAllocator, c.t)
+			for _, v := range c.values {
+				require.NoError(t, build.AppendValueFromString(v))
+			}
+			values := build.NewArray()
+			got := make([]map[string]bool, len(named))
+			for i, text := range c.values {
+				name, ok := recode(values, i, text)
+				require.True(t, ok)
+				x, err := strconv.ParseFloat(text, 64)
+				require.NoError(t, err)
+				band := 0
+				for band < len(cuts) && x >= cuts[band] {
+					band++
+				}
+				if got[band] == nil {
+					got[band] = map[string]bool{}
+				}
+				got[band][name] = true
+				require.Contains(t, named[band], name, "%v of %s with cuts %v", text, c.t, cuts)
+			}
+			for band, names := range got {
+				require.NotEmpty(t, names, "no value in band %d of %v", band, cuts)
+			}
+		}
+	}
+	_, err := BandNames([]float64{1}, arrow.FixedWidthTypes.Date32)
+	require.ErrorContains(t, err, "no numbers")
 }

@@ -3,6 +3,7 @@ package recode
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -107,7 +108,7 @@ func (c *Config) Warnings(measured map[string][]string) []string {
 				),
 			)
 		}
-		if r.Map != nil && r.Other == nil {
+		if r.Map != nil && r.Other == nil && slices.ContainsFunc(slices.Collect(maps.Values(r.Map)), func(to string) bool { return to != "" }) {
 			list = append(
 				list,
 				fmt.Sprintf(

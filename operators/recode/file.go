@@ -31,6 +31,15 @@ func DecodeColumns(name string, root *schemas.Node) ([]Column, error) {
 	return list, err
 }
 
+// ColumnsYAML is the file that [DecodeColumns] reads.
+func ColumnsYAML(list []Column) []byte {
+	t := schemas.Table{}
+	for i := range list {
+		t.Fields = append(t.Fields, schemas.Field{Name: list[i].Name, To: schemas.Nested(list[i].Fields())})
+	}
+	return schemas.TableYAML(t)
+}
+
 // recodes tells whether a value looks like a recode: a mapping with one of its fields, so that it can be of a column that is named like one.
 func recodes(n *schemas.Node) bool {
 	fields := new(Column).Fields()

@@ -24,16 +24,17 @@ just that, H: made by merging; the number of categories follows), how many forms
 hold the variable and support the code, and the area under its size against all
 prevalences, by which variables are ranked.
 
---spec writes a spec of a run: the target's columns recoded to these versions, and
+--spec writes a spec of a run over --data: its columns recoded to these versions, and
 the key. --recode-a and --recode-b write, for a match set of one form, the recodes of
-both files, for microrisk link.
+both files, for microrisk link. Values of the data in no category are refused.
 
 ` + strings.TrimSpace(readingRules),
 		Flags: slices.Concat(tableFlags(), questionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "spec", Usage: "write the spec of a run with the key to `FILE`; - for standard output"},
-			&cli.StringFlag{Name: "data", Usage: "the `FILE` of the target's records that the spec reads (default: TARGET.parquet, to be changed)"},
+			&cli.StringFlag{Name: "data", Usage: "the `FILE` of the target's records, which the spec reads"},
 			&cli.StringFlag{Name: "recode-a", Usage: "write the recodes of the target's file to `FILE`"},
 			&cli.StringFlag{Name: "recode-b", Usage: "write the recodes of the match form's file to `FILE`"},
+			&cli.StringFlag{Name: "data-b", Usage: "the `FILE` of the match form's records, for the types of columns"},
 		}),
 		Action: func(ctx *cli.Context) error {
 			e, s, q, err := c.question(ctx)
@@ -48,7 +49,14 @@ both files, for microrisk link.
 			if err != nil {
 				return err
 			}
-			return c.answer(ctx, keymap.AnswersTable(answers), analysisHeadline(s, a, answers))
+			bridged, err := c.bridge(ctx, e, a, answers)
+			if err != nil || ctx.String("spec") == "-" && ctx.String("out") == "" {
+				return err
+			}
+			if err := c.answer(ctx, keymap.AnswersTable(answers), analysisHeadline(s, a, answers)); err != nil {
+				return err
+			}
+			return c.print(bridged)
 		},
 	}
 }

@@ -97,6 +97,14 @@ func (r *Repository) Scenario(name string) *Scenario {
 	return find(r.Scenarios, func(s *Scenario) string { return s.Name }, name)
 }
 
+// File is the path of an object's file below the folder, "" if there is none of the name.
+func (r *Repository) File(kind, name string) string {
+	if f := r.files[object{kind, name}]; f != nil {
+		return f.path
+	}
+	return ""
+}
+
 func find[T any](sorted []*T, name func(*T) string, want string) *T {
 	i, ok := slices.BinarySearchFunc(sorted, want, func(x *T, want string) int { return cmp.Compare(name(x), want) })
 	if !ok {
