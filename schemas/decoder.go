@@ -48,7 +48,6 @@ func (p *Places) Locate(err error) error {
 	return AsError(p.name, p.places.locate(slices.Clone(wrong.Problems)))
 }
 
-// places of values, by their paths.
 // Of is the line and column of the value at a path, or of the nearest around it; 0 if the text is not known.
 func (p *Places) Of(path string) (line, column int) {
 	if p == nil {
@@ -58,7 +57,28 @@ func (p *Places) Of(path string) (line, column int) {
 	return at.Line, at.Column
 }
 
-type places map[string]Place
+// places of values, by their paths.
+type places map[string]spot
+
+// A spot is a value's place, with the items of a list of texts, which have no spots of their own.
+type spot struct {
+	Place
+	items []*Node
+}
+
+// find is the place of the value at a path.
+func (l places) find(path string) (Place, bool) {
+	if at, ok := l[path]; ok {
+		return at.Place, true
+	}
+	if open := strings.LastIndexByte(path, '['); open >= 0 && strings.HasSuffix(path, "]") {
+		items := l[path[:open]].items
+		if i, err := strconv.Atoi(path[open+1 : len(path)-1]); err == nil && i >= 0 && i < len(items) {
+			return items[i].At, true
+		}
+	}
+	return Place{}, false
+}
 
 // A Decoder turns nodes into values; what does not fit is a problem and the decoding goes on.
 type Decoder struct {
@@ -68,7 +88,7 @@ type Decoder struct {
 }
 
 // Has tells whether there is a value at the path.
-func (d *Decoder) Has(path string) bool { _, ok := d.places[path]; return ok }
+func (d *Decoder) Has(path string) bool { _, ok := d.places.find(path); return ok }
 
 // Failed tells whether the value at path, something in it or something around it could not be decoded, so that it says nothing.
 func (d *Decoder) Failed(path string) bool {
@@ -95,7 +115,7 @@ func (l places) locate(problems []Problem) []Problem {
 	for i, p := range problems {
 		path := p.Path
 		for {
-			if at, ok := l[path]; ok {
+			if at, ok := l.find(path); ok {
 				problems[i].Line, problems[i].Column = at.Line, at.Column
 				break
 			}
@@ -132,7 +152,7 @@ func (d *Decoder) Entries(n *Node, path, what string, read func(key string, valu
 		if path != "" {
 			at = path + "." + e.Key
 		}
-		d.places[at] = e.At
+		d.places[at] = spot{Place: e.At}
 		if !e.Plain {
 			d.Problem(at, "a field's name must be plain text")
 			continue
@@ -149,7 +169,7 @@ func (d *Decoder) Items(n *Node, path, what string, read func(i int, item *Node,
 	}
 	for i, item := range n.Items {
 		at := path + "[" + strconv.Itoa(i) + "]"
-		d.places[at] = item.At
+		d.places[at] = spot{Place: item.At}
 		read(i, item, at)
 	}
 }
@@ -205,14 +225,24 @@ func (d *Decoder) Number(n *Node, path, what string) float64 {
 
 // Texts reads a list of values as they are written: 01, NO and 1e3 stay text.
 func (d *Decoder) Texts(n *Node, path, what string) []string {
-	list := []string{}
-	d.Items(n, path, what, func(_ int, item *Node, at string) {
+	if n == nil || n.Kind != List {
+		d.Problem(path, fmt.Sprintf("%s must be a list, not %s", what, n.describe()))
+		return []string{}
+	}
+	at, met := d.places[path]
+	if !met {
+		at.Place = n.At
+	}
+	d.places[path] = spot{at.Place, n.Items}
+	list := make([]string, 0, len(n.Items))
+	for i, item := range n.Items {
 		text, ok := item.Scalar()
 		if !ok {
-			d.Problem(at, fmt.Sprintf("a value of %s must be text or a number, not %s; quote it if it is meant as text", what, item.describe()))
-			return
+			d.Problem(fmt.Sprintf("%s[%d]", path, i),
+				fmt.Sprintf("a value of %s must be text or a number, not %s; quote it if it is meant as text", what, item.describe()))
+			continue
 		}
 		list = append(list, text)
-	})
+	}
 	return list
 }

@@ -38,6 +38,9 @@ func (t textsForm) Check(c *Checker, path string, f *Field) {
 	if !f.Repeat {
 		c.Twice(path, *t.to)
 	}
+	if f.Words == nil {
+		return
+	}
 	for i, text := range *t.to {
 		c.word(fmt.Sprintf("%s[%d]", path, i), f, text)
 	}

@@ -251,7 +251,7 @@ func (c *Checker) key(path string, k *Key) {
 
 // Twice is a problem if a list has a value twice.
 func (c *Checker) Twice(path string, list []string) {
-	seen := map[string]bool{}
+	seen := make(map[string]bool, len(list))
 	for i, x := range list {
 		if seen[x] {
 			c.Add(fmt.Sprintf("%s[%d]", path, i), "%q is listed twice", x)

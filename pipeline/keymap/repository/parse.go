@@ -24,8 +24,8 @@ func parse(name string, text []byte) (*schemas.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, problem := nodeOf(doc.Content[0], 0)
-	if problem != nil {
+	root := new(schemas.Node)
+	if problem := fill(root, doc.Content[0], 0); problem != nil {
 		return nil, &schemas.SpecError{Name: name, Problems: []schemas.Problem{*problem}}
 	}
 	return root, nil
@@ -77,40 +77,43 @@ func document(name string, text []byte) (doc *yaml.Node, err error) {
 	return doc, nil
 }
 
-// nodeOf is a value as field tables read it.
-func nodeOf(n *yaml.Node, depth int) (*schemas.Node, *schemas.Problem) {
-	out := &schemas.Node{At: schemas.Place{Line: n.Line, Column: n.Column}}
+// fill makes a node what field tables read of a value.
+func fill(out *schemas.Node, n *yaml.Node, depth int) *schemas.Problem {
+	out.At = schemas.Place{Line: n.Line, Column: n.Column}
 	problem := func(at *yaml.Node, format string, args ...any) *schemas.Problem {
 		return &schemas.Problem{Line: at.Line, Column: at.Column, Message: advice.Textf(format, args...)}
 	}
 	if depth > maxDepth {
-		return nil, problem(n, "values are nested too deeply")
+		return problem(n, "values are nested too deeply")
 	}
 	switch n.Kind {
 	case yaml.ScalarNode:
 		switch n.Tag {
 		case "!!null":
-			return out, nil
+			return nil
 		case "!!bool":
 			out.IsBool, out.Bool = true, strings.EqualFold(n.Value, "true")
 		case "!!str", "!!int", "!!float", "!!timestamp":
 		default:
 			out.Kind, out.Strange = schemas.Strange, "a tagged value (leave the tag out)"
-			return out, nil
+			return nil
 		}
 		out.Kind, out.Text = schemas.Scalar, n.Value
 	case yaml.SequenceNode:
 		out.Kind = schemas.List
-		for _, item := range n.Content {
-			x, wrong := nodeOf(item, depth+1)
-			if wrong != nil {
-				return nil, wrong
+		items := make([]schemas.Node, len(n.Content))
+		out.Items = make([]*schemas.Node, len(items))
+		for i, item := range n.Content {
+			if wrong := fill(&items[i], item, depth+1); wrong != nil {
+				return wrong
 			}
-			out.Items = append(out.Items, x)
+			out.Items[i] = &items[i]
 		}
 	case yaml.MappingNode:
 		out.Kind = schemas.Mapping
 		seen := make(map[string]int, len(n.Content)/2)
+		values := make([]schemas.Node, len(n.Content)/2)
+		out.Entries = make([]schemas.Entry, 0, len(values))
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			e := schemas.Entry{
@@ -119,20 +122,19 @@ func nodeOf(n *yaml.Node, depth int) (*schemas.Node, *schemas.Problem) {
 				At:    schemas.Place{Line: key.Line, Column: key.Column},
 			}
 			if line, twice := seen[e.Key]; twice && e.Plain {
-				return nil, problem(key, "%q stands twice, also in line %d", e.Key, line)
+				return problem(key, "%q stands twice, also in line %d", e.Key, line)
 			}
 			seen[e.Key] = key.Line
-			x, wrong := nodeOf(n.Content[i+1], depth+1)
-			if wrong != nil {
-				return nil, wrong
+			e.Value = &values[i/2]
+			if wrong := fill(e.Value, n.Content[i+1], depth+1); wrong != nil {
+				return wrong
 			}
-			e.Value = x
 			out.Entries = append(out.Entries, e)
 		}
 	default:
 		out.Kind, out.Strange = schemas.Strange, "an anchor or alias (write the value out)"
 	}
-	return out, nil
+	return nil
 }
 
 // Slug is an id made of a name: lower-case letters, digits and dashes.
