@@ -21,6 +21,14 @@ type Graph struct {
 	reach    [][]int32 // positions in sinks, ascending
 }
 
+// An EdgeError says which edges of a drawing cannot be, or not together.
+type EdgeError struct {
+	Edges [][2]string
+	says  string
+}
+
+func (e *EdgeError) Error() string { return e.says }
+
 // maxReach bounds the sum of the sinks that the categories of a variable reach.
 const maxReach = 1 << 27
 
@@ -40,10 +48,10 @@ func NewGraph(d Drawing) (*Graph, error) {
 		from, ok := g.at[e[0]]
 		to, ok2 := g.at[e[1]]
 		if !ok || !ok2 {
-			return nil, fmt.Errorf("edge %s > %s: there is no category %s", e[0], e[1], missing(ok, e))
+			return nil, &EdgeError{[][2]string{e}, fmt.Sprintf("edge %s > %s: there is no category %s", e[0], e[1], missing(ok, e))}
 		}
 		if slices.Contains(g.children[from], int32(to)) {
-			return nil, fmt.Errorf("edge %s > %s stands twice", e[0], e[1])
+			return nil, &EdgeError{[][2]string{e}, fmt.Sprintf("edge %s > %s stands twice", e[0], e[1])}
 		}
 		g.children[from] = append(g.children[from], int32(to))
 	}
@@ -93,7 +101,9 @@ func (g *Graph) spread() error {
 		for _, c := range g.children[v] {
 			for _, s := range g.reach[c] {
 				if asked[s] == v {
-					return fmt.Errorf("the parts %s and %s of %s overlap: both reach %s", g.nodes[owner[s]], g.nodes[c], g.nodes[v], g.nodes[g.sinks[s]])
+					one, other, whole := g.nodes[owner[s]], g.nodes[c], g.nodes[v]
+					return &EdgeError{[][2]string{{whole, one}, {whole, other}},
+						fmt.Sprintf("the parts %s and %s of %s overlap: both reach %s", one, other, whole, g.nodes[g.sinks[s]])}
 				}
 				asked[s], owner[s] = v, c
 			}
@@ -110,7 +120,12 @@ func (g *Graph) spread() error {
 		}
 	}
 	if len(ready) < len(g.nodes) {
-		return fmt.Errorf("categories are parts of themselves: %s", strings.Join(g.circle(waits), " > "))
+		way := g.circle(waits)
+		wrong := EdgeError{nil, "categories are parts of themselves: " + strings.Join(way, " > ")}
+		for i := 1; i < len(way); i++ {
+			wrong.Edges = append(wrong.Edges, [2]string{way[i-1], way[i]})
+		}
+		return &wrong
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (c *console) addForm() *cli.Command {
 				return err
 			}
 			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				f, before, err := begin(ctx, r.Form, args[0], "form", func(x *repository.Form) *string { return &x.Name })
+				f, before, err := begin(ctx, r, r.Form, args[0], "form", func(x *repository.Form) *string { return &x.Name })
 				if err != nil {
 					return err
 				}
@@ -71,7 +71,7 @@ func (c *console) addForm() *cli.Command {
 }
 
 // begin is a copy of what is changed: of the object of the name, of that of --from, or an empty one; before is its name up to now.
-func begin[T any](ctx *cli.Context, find func(string) *T, name, kind string, at func(*T) *string) (x *T, before string, err error) {
+func begin[T any](ctx *cli.Context, r *repository.Repository, find func(string) *T, name, kind string, at func(*T) *string) (x *T, before string, err error) {
 	x = new(T)
 	switch from := ctx.String("from"); {
 	case find(name) != nil && from != "":
@@ -80,7 +80,10 @@ func begin[T any](ctx *cli.Context, find func(string) *T, name, kind string, at 
 		*x, before = *find(name), name
 	case from != "":
 		if find(from) == nil {
-			return nil, "", fmt.Errorf("there is no %s %q", kind, from)
+			return nil, "", fmt.Errorf("there is no %s %q%s", kind, from, r.Near(kind+"s", from))
+		}
+		if err := r.Readable(kind+"s", from); err != nil {
+			return nil, "", err
 		}
 		*x = *find(from)
 	}
@@ -158,7 +161,7 @@ func (c *console) addVariable() *cli.Command {
 				return err
 			}
 			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				v, before, err := begin(ctx, r.Variable, args[0], "variable", func(x *repository.Variable) *string { return &x.Name })
+				v, before, err := begin(ctx, r, r.Variable, args[0], "variable", func(x *repository.Variable) *string { return &x.Name })
 				if err != nil {
 					return err
 				}
@@ -293,7 +296,7 @@ func (c *console) addGroup() *cli.Command {
 				return err
 			}
 			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				g, before, err := begin(ctx, r.Group, args[0], "group", func(x *repository.Group) *string { return &x.Name })
+				g, before, err := begin(ctx, r, r.Group, args[0], "group", func(x *repository.Group) *string { return &x.Name })
 				if err != nil {
 					return err
 				}
@@ -343,7 +346,7 @@ func (c *console) addScenario() *cli.Command {
 				return err
 			}
 			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				s, before, err := begin(ctx, r.Scenario, args[0], "scenario", func(x *repository.Scenario) *string { return &x.Name })
+				s, before, err := begin(ctx, r, r.Scenario, args[0], "scenario", func(x *repository.Scenario) *string { return &x.Name })
 				if err != nil {
 					return err
 				}

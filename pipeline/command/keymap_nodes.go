@@ -78,7 +78,7 @@ func addBand(ctx *cli.Context, v *repository.Variable) error {
 		n.ID = ctx.String("id")
 	}
 	for _, other := range v.Nodes {
-		if *other.Lo == lo && *other.Hi == hi {
+		if other.Lo != nil && other.Hi != nil && *other.Lo == lo && *other.Hi == hi {
 			return fmt.Errorf("%s is that band already", other.ID)
 		}
 	}

@@ -145,16 +145,16 @@ func TestKeymapRefusesChanges(t *testing.T) {
 	before := texts(t, "r")
 	v := "Country of Residence"
 	for says, args := range map[string][]string{
-		"do not cover wales":                                   {"add", "form", "Survey U", "--variable", v + "=england,scotland,other"},
-		"the categories overlap in england":                    {"add", "form", "Survey U", "--variable", v + "=britain,england,other"},
-		"there is no category narnia":                          {"add", "form", "Survey U", "--variable", v + "=narnia"},
-		`there is no variable "Age"`:                           {"add", "form", "Survey U", "--any", "Age"},
-		`form "Survey U" has no variables`:                     {"add", "form", "Survey U"},
-		"the categories overlap in northern-ireland":           {"add", "edge", v, "britain", "northern-ireland"},
-		"categories are parts of themselves":                   {"add", "edge", v, "england", "britain"},
-		`there is no form "Survey X"`:                          {"remove", "form", "Survey X"},
-		`there is no variable "Country of Residence"`:          {"remove", "variable", v},
-		"groups are made of each other: On-line > A > On-line": {"add", "group", "On-line", "--union", "A"},
+		"do not cover wales":                             {"add", "form", "Survey U", "--variable", v + "=england,scotland,other"},
+		"the categories overlap in england":              {"add", "form", "Survey U", "--variable", v + "=britain,england,other"},
+		"there is no category narnia":                    {"add", "form", "Survey U", "--variable", v + "=narnia"},
+		`there is no variable "Age"`:                     {"add", "form", "Survey U", "--any", "Age"},
+		`form "Survey U" has no variables`:               {"add", "form", "Survey U"},
+		"the categories overlap in northern-ireland":     {"add", "edge", v, "britain", "northern-ireland"},
+		"categories are parts of themselves":             {"add", "edge", v, "england", "britain"},
+		`there is no form "Survey X"`:                    {"remove", "form", "Survey X"},
+		`there is no variable "Country of Residence"`:    {"remove", "variable", v},
+		"groups are made of each other: A > On-line > A": {"add", "group", "On-line", "--union", "A"},
 	} {
 		if strings.Contains(says, "made of each other") {
 			got := microrisk(t, "keymap", "add", "group", "A", "--union", "On-line", "-r", "r")

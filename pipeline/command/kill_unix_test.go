@@ -80,6 +80,82 @@ func TestKilledRunsLeaveNothing(t *testing.T) {
 	}
 }
 
+// A change of a repository that is killed leaves what was or what was to be, or files that check tells of, with what to do.
+func TestKilledChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the program many times")
+	}
+	residence(t)
+	variable := "Country of Residence"
+	require.Zero(t, microrisk(t, "keymap", "add", "variable", "Sex", "--categories", "f,m,x", "-r", "r").status)
+	args := []string{
+		"keymap",
+		"add",
+		"form",
+		"New",
+		"--variable",
+		variable + "=britain,northern-ireland,non-uk",
+		"--variable",
+		"Sex=f,m,x",
+		"--note",
+		"n",
+		"-r",
+		"r",
+	}
+	before := texts(t, "r")
+	began := time.Now()
+	out, err := program(args...).CombinedOutput()
+	require.NoError(t, err, string(out))
+	took := time.Since(began)
+	after := texts(t, "r")
+	restore := func() {
+		require.NoError(t, os.RemoveAll("r"))
+		for path, text := range before {
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join("r", path)), 0o777))
+			require.NoError(t, os.WriteFile(filepath.Join("r", path), []byte(text), 0o666))
+		}
+	}
+	n := kills()
+	var whole, old, left int
+	for i := range n {
+		restore()
+		c := program(args...)
+		require.NoError(t, c.Start())
+		time.Sleep(took/2 + took*time.Duration(i)/time.Duration(2*n))
+		c.Process.Kill()
+		c.Wait()
+		got := texts(t, "r")
+		var hidden []string
+		for path := range got {
+			if strings.HasSuffix(path, ".unfinished") {
+				hidden = append(hidden, path)
+			}
+		}
+		check := microrisk(t, "keymap", "check", "-r", "r")
+		switch {
+		case len(hidden) > 0:
+			left++
+			require.Equal(t, ExitFailed, check.status)
+			for _, path := range hidden {
+				require.Contains(t, check.out, path+": a change that was not finished left this")
+				require.NoError(t, os.Remove(filepath.Join("r", path)))
+			}
+		case got["forms/new.yaml"] == "":
+			old++
+			require.Equal(t, before, got)
+		default:
+			whole++
+			require.Equal(t, after, got)
+		}
+		check = microrisk(t, "keymap", "check", "-r", "r")
+		require.Zero(t, check.status, check.out)
+		again := microrisk(t, args...)
+		require.Zero(t, again.status, again.err)
+		require.Equal(t, after, texts(t, "r"))
+	}
+	t.Logf("%d kills: %d before, %d after, %d left something", n, old, whole, left)
+}
+
 func entries(t *testing.T, folder string) []string {
 	t.Helper()
 	list, err := os.ReadDir(folder)

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,13 +31,21 @@ func unfinishedName(path string) string {
 
 // A Change is what is to become of a repository: documents that are put, and some that are removed. Nothing is written before Apply.
 type Change struct {
-	r     *Repository
-	texts map[string][]byte // by path; nil for a file that goes
-	Force bool              // edits of categories that are not safe are made, and judged by the forms that use them
+	r      *Repository
+	texts  map[string][]byte // by path; nil for a file that goes
+	read   map[string]*file  // as it was when the repository was opened, by path
+	broken []*Finding        // of files that would be changed
+	Force  bool              // edits of categories that are not safe are made, and judged by the forms that use them
 }
 
 // Change begins one.
-func (r *Repository) Change() *Change { return &Change{r: r, texts: make(map[string][]byte)} }
+func (r *Repository) Change() *Change {
+	c := &Change{r: r, texts: make(map[string][]byte), read: make(map[string]*file, len(r.files))}
+	for _, f := range r.files {
+		c.read[f.path] = f
+	}
+	return c
+}
 
 // Put adds a document, or puts it in the place of the one of its kind that was called before; "" for one that is new.
 func (c *Change) Put(doc schemas.Document, before string) error {
@@ -54,6 +63,10 @@ func (c *Change) Put(doc schemas.Document, before string) error {
 			path = kind + "/" + Free(name, func(slug string) bool { return c.taken(kind, slug) }) + ".yaml"
 		}
 		c.texts[path] = schemas.DocumentYAML(doc)
+		return nil
+	}
+	if f.broken { // what could not be read of it would be lost
+		c.broken = append(c.broken, f.wrong...)
 		return nil
 	}
 	want := schemas.DocumentOrdered(doc)
@@ -115,6 +128,9 @@ type Written struct {
 // the first is renamed. It is refused if it made anything wrong that was not before, or an edit of categories that is not safe. With dry
 // nothing is written. Either all that stands in the answer was done, or nothing, unless the program is ended in between: then [Open] finds what is left.
 func (c *Change) Apply(dry bool) ([]Written, error) {
+	if c.broken != nil {
+		return nil, fmt.Errorf("nothing was changed: mend first what is wrong in the file that would be:\n%w", &InvalidError{c.broken})
+	}
 	become, err := c.judged(c.texts)
 	if err != nil {
 		return nil, err
@@ -126,7 +142,7 @@ func (c *Change) Apply(dry bool) ([]Written, error) {
 	if dry {
 		return list, nil
 	}
-	return list, c.write(list)
+	return list, c.write(list, func() error { return nil })
 }
 
 // judged is the repository as texts make it.
@@ -293,6 +309,9 @@ func (r *Repository) givenCodes(v *Variable) (map[string]keymap.Partition, error
 func (c *Change) written() []Written {
 	var list []Written
 	for path, text := range c.texts {
+		if f := c.read[path]; f != nil && text != nil && bytes.Equal(f.text, text) {
+			continue
+		}
 		_, err := os.Lstat(filepath.Join(c.r.Folder, filepath.FromSlash(path)))
 		list = append(list, Written{path, text == nil, errors.Is(err, fs.ErrNotExist)})
 	}
@@ -300,8 +319,22 @@ func (c *Change) written() []Written {
 	return list
 }
 
-// write changes the files.
-func (c *Change) write(list []Written) (err error) {
+// untouched tells whether all files are as they were when the repository was opened: what another change made is not written over.
+func (c *Change) untouched(list []Written) error {
+	for _, w := range list {
+		text, err := os.ReadFile(filepath.Join(c.r.Folder, filepath.FromSlash(w.Path)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if was := c.read[w.Path]; was == nil && err == nil || was != nil && (err != nil || !bytes.Equal(was.text, text)) {
+			return fmt.Errorf("nothing was changed: %s was changed by something else meanwhile; try again", w.Path)
+		}
+	}
+	return nil
+}
+
+// write changes the files. step is called before each that is written and each that takes the place of another.
+func (c *Change) write(list []Written, step func() error) (err error) {
 	at := func(path string) string { return filepath.Join(c.r.Folder, filepath.FromSlash(path)) }
 	var temporaries []string
 	begun := false
@@ -321,6 +354,9 @@ func (c *Change) write(list []Written) (err error) {
 			readBack[w.Path] = nil
 			continue
 		}
+		if err := step(); err != nil {
+			return err
+		}
 		t := unfinishedName(w.Path)
 		if err := os.MkdirAll(filepath.Dir(at(t)), 0o777); err != nil {
 			return err
@@ -339,7 +375,13 @@ func (c *Change) write(list []Written) (err error) {
 	if _, err := c.judged(readBack); err != nil {
 		return err
 	}
+	if err := c.untouched(list); err != nil {
+		return err
+	}
 	for _, w := range list {
+		if err = step(); err != nil {
+			return err
+		}
 		if w.Removed {
 			err = os.Remove(at(w.Path))
 		} else {

@@ -1,11 +1,13 @@
 package repository
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
@@ -18,16 +20,26 @@ var (
 	codeRule = regexp.MustCompile(`^C[0-9]+\.[0-9]{3,}$`)
 )
 
+// checkName refuses a name that would not be one line of text. One that is missing is told of as the file is taken.
+func checkName(c *schemas.Checker, name string) {
+	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 {
+		c.Add("name", "the name %q has a control character; it must be one line of text", name)
+	}
+}
+
 // Check judges what stands in the file of a variable by itself.
 func (v *Variable) Check(c *schemas.Checker) {
-	if v.Name == "" {
-		c.Add("name", "the variable has no name")
-	}
+	checkName(c, v.Name)
 	seen := make(map[string]bool)
+	bands := make(map[keymap.Band]string)
+	if len(v.Nodes) == 0 {
+		c.Add("nodes", "the variable has no categories; they are listed under nodes, each with its id")
+	}
 	for i, n := range v.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)
 		switch {
 		case n.ID == "":
+			c.Add(at+".id", "a category has an empty id; it is lower-case letters, digits and dashes")
 		case !idRule.MatchString(n.ID):
 			c.Add(at+".id", "id %q: it must be lower-case letters, digits and dashes, such as %q", n.ID, Slug(n.ID))
 		case seen[n.ID]:
@@ -38,6 +50,16 @@ func (v *Variable) Check(c *schemas.Checker) {
 			c.Add(at, "category %s: lo and hi belong to all categories of an interval variable, and to no others", n.ID)
 		} else if band && (n.Lo == nil || n.Hi == nil) {
 			c.Add(at, "category %s has one end only; a band has lo and hi, which may be -inf and inf", n.ID)
+		} else if band {
+			b := keymap.Band{Lo: *n.Lo, Hi: *n.Hi}
+			other, twice := bands[b]
+			switch {
+			case !(b.Lo < b.Hi):
+				c.Add(at, "category %s: the band from %v to %v must begin below its end", n.ID, b.Lo, b.Hi)
+			case twice:
+				c.Add(at, "categories %s and %s are the same band", other, n.ID)
+			}
+			bands[b] = n.ID
 		}
 	}
 	for i, e := range v.Edges {
@@ -51,7 +73,7 @@ func (v *Variable) Check(c *schemas.Checker) {
 	case v.Scale == Interval && len(v.Edges) > 0:
 		c.Add("edges", "edges of an interval variable are made from its bands: leave them out")
 	case v.Scale == Ordinal && v.SinkOrder == nil:
-		c.Add("", "an ordinal variable needs sink_order: its smallest categories in order")
+		c.Add("scale", "an ordinal variable needs sink_order: its smallest categories in order")
 	case v.Scale != Ordinal && v.SinkOrder != nil:
 		c.Add("sink_order", "sink_order belongs to ordinal variables")
 	}
@@ -94,6 +116,24 @@ func (v *Variable) Label(id string) string {
 	return id
 }
 
+// near is a hint at the categories that were meant by unknown ones: the one that is written almost so, or all there are.
+func (v *Variable) near(unknown []string) string {
+	if len(unknown) == 0 {
+		return ""
+	}
+	var ids []string
+	for _, n := range v.Nodes {
+		ids = append(ids, n.ID)
+	}
+	if near := schemas.Nearest(unknown[0], ids); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	if len(ids) > 12 {
+		return ""
+	}
+	return "; there are " + strings.Join(ids, ", ")
+}
+
 // undeclared is the first of some categories that is not among the nodes; "" if all are.
 func (v *Variable) undeclared(ids []string) string {
 	for _, id := range ids {
@@ -117,12 +157,20 @@ func (r *Repository) judge() {
 		for _, name := range g.Forms {
 			at.unless(r.Form(name) != nil, "forms", "there is no form %q%s", name, r.Near(Forms, name))
 		}
-		for _, name := range slices.Concat(g.Union, g.Minus) {
-			at.unless(r.Group(name) != nil, "", "there is no group %q%s", name, r.Near(Groups, name))
+		for _, name := range g.Union {
+			at.unless(r.Group(name) != nil, "union", "there is no group %q%s", name, r.Near(Groups, name))
 		}
-		if way := r.circle(g, nil); way != nil {
-			at.add("", "groups are made of each other: %s", joined(way, " > "))
+		for _, name := range g.Minus {
+			at.unless(r.Group(name) != nil, "minus", "there is no group %q%s", name, r.Near(Groups, name))
 		}
+	}
+	for _, way := range r.circles() {
+		g := r.Group(way[0])
+		field := "minus"
+		if slices.Contains(g.Union, way[1]) {
+			field = "union"
+		}
+		r.where(Groups, g.Name).add(field, "groups are made of each other: %s", strings.Join(way, " > "))
 	}
 	for _, s := range r.Scenarios {
 		r.judgeScenario(s)
@@ -139,22 +187,39 @@ func (r *Repository) judgeVariable(v *Variable) {
 	if err == nil {
 		g, err = keymap.NewGraph(d)
 	}
+	path := "nodes"
+	var edge *keymap.EdgeError
+	if errors.As(err, &edge) {
+		for i, e := range v.Edges {
+			if slices.Contains(edge.Edges, e) {
+				path = fmt.Sprintf("edges[%d]", i) // the last of them
+			}
+		}
+	}
 	if err == nil && v.Scale == Ordinal {
-		err = g.Runs(v.SinkOrder)
+		path, err = "sink_order", g.Runs(v.SinkOrder)
 	}
 	if err != nil {
-		at.add("nodes", "%s", err)
+		at.add(path, "%s", err)
 		return
 	}
 	r.graphs[v.Name], r.bands[v.Name] = g, bands
+	of := make(map[keymap.Partition]string)
 	for _, code := range slices.Sorted(maps.Keys(v.Codes)) {
 		p, err := g.Partition(v.Codes[code])
+		other, twice := of[p]
 		switch {
 		case err != nil:
 			at.add("codes."+code, "code %s: %s", code, err)
+			continue
+		case p == keymap.Any && code != keymap.AnyCode:
+			at.add("codes."+code, "code %s has no categories; the code of a value that is written in is %s", code, keymap.AnyCode)
 		case p.Size() != keymap.CodeSize(code):
-			at.add("codes."+code, "code %s has %d categories", code, len(v.Codes[code]))
+			at.add("codes."+code, "code %s has %d categories; its number before the dot must say so", code, p.Size())
+		case twice:
+			at.add("codes."+code, "codes %s and %s have the same categories; leave one out", other, code)
 		}
+		of[p] = code
 	}
 }
 
@@ -163,7 +228,7 @@ func (r *Repository) judgeForm(f *Form) {
 	if at.broken() {
 		return
 	}
-	at.unless(len(f.Variables) > 0, "", "form %q has no variables", f.Name)
+	at.unless(len(f.Variables) > 0, "", "form %q has no variables; those that it holds are listed under variables", f.Name)
 	columns := make(map[string]string)
 	for _, x := range f.Variables {
 		path := "variables." + x.Variable
@@ -186,7 +251,7 @@ func (r *Repository) judgeForm(f *Form) {
 			continue
 		}
 		if wrong := r.invalid(x); wrong != nil {
-			finding := at.add(path+".categories", "%s of form %q: %s", x.Variable, f.Name, wrong)
+			finding := at.add(path+".categories", "%s of form %q: %s%s", x.Variable, f.Name, wrong, r.Variable(x.Variable).near(wrong.Unknown))
 			finding.Inconsistent = len(wrong.Unknown) == 0
 			continue
 		}
@@ -252,21 +317,31 @@ func (r *Repository) judgeScenario(s *Scenario) {
 	at.unless(s.Mode != "typical" || len(s.Match.Groups) == 1 && s.Match.Forms == nil, "mode", "a typical scenario matches one group")
 }
 
-// circle is a way from a group through those that it is made of back to one on the way.
-func (r *Repository) circle(g *Group, way []string) []string {
-	if i := slices.Index(way, g.Name); i >= 0 {
-		if i == 0 {
-			return append(way, g.Name)
+// circles are ways from a group through those that it is made of back to itself, one for each that closes as all groups are gone through.
+func (r *Repository) circles() [][]string {
+	var found [][]string
+	var way []string
+	done := make(map[string]bool)
+	var visit func(g *Group)
+	visit = func(g *Group) {
+		if i := slices.Index(way, g.Name); i >= 0 {
+			found = append(found, append(slices.Clone(way[i:]), g.Name))
+			return
 		}
-		return nil // told at the group where it begins
-	}
-	way = append(slices.Clone(way), g.Name)
-	for _, name := range slices.Concat(g.Union, g.Minus) {
-		if other := r.Group(name); other != nil {
-			if found := r.circle(other, way); found != nil {
-				return found
+		if done[g.Name] {
+			return
+		}
+		way = append(way, g.Name)
+		for _, name := range slices.Concat(g.Union, g.Minus) {
+			if other := r.Group(name); other != nil {
+				visit(other)
 			}
 		}
+		way = way[:len(way)-1]
+		done[g.Name] = true
 	}
-	return nil
+	for _, g := range r.Groups {
+		visit(g)
+	}
+	return found
 }

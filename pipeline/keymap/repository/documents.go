@@ -214,8 +214,8 @@ func (i *Instance) fields() schemas.Table {
 	}
 }
 
-// Check has nothing to add: what a form says is judged beside its variables.
-func (*Form) Check(*schemas.Checker) {}
+// Check judges its name; what else a form says is judged beside its variables.
+func (f *Form) Check(c *schemas.Checker) { checkName(c, f.Name) }
 
 // Group is a set of forms: those named, those that metadata pick, those of other groups, without those of some.
 type Group struct {
@@ -249,6 +249,7 @@ func (g *Group) Fields() schemas.Table {
 
 // Check tells whether anything is in it.
 func (g *Group) Check(c *schemas.Checker) {
+	checkName(c, g.Name)
 	if g.Forms == nil && g.Where == nil && g.Union == nil {
 		c.Add("", "the group says no forms; it needs forms, where or union")
 	}
@@ -326,5 +327,10 @@ func (m *Match) fields() schemas.Table {
 	}
 }
 
-// Check has nothing to add.
-func (*Scenario) Check(*schemas.Checker) {}
+// Check tells whether it has a target.
+func (s *Scenario) Check(c *schemas.Checker) {
+	checkName(c, s.Name)
+	if s.Target == "" {
+		c.Add("target", "the scenario has no target, the form whose data are to be released")
+	}
+}

@@ -3,6 +3,7 @@ package repository
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
@@ -56,6 +57,12 @@ func (b boundForm) Read(d *schemas.Decoder, n *schemas.Node, path string, f *sch
 			return
 		case "-inf", "-.inf":
 			*b.to = pointer(math.Inf(-1))
+			return
+		}
+	}
+	if text, ok := n.Scalar(); ok {
+		if x, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			d.Problem(path, fmt.Sprintf("%s is %q; it must be a number, or inf or -inf", f.Name, text))
 			return
 		}
 	}

@@ -227,6 +227,7 @@ func (r *Repository) take(f *file) {
 		at = object{Scenarios, x.Name}
 	}
 	if at.name == "" {
+		r.nameless = append(r.nameless, f.path)
 		if !f.broken {
 			place{r, f}.add("", "it has no name; each file names what it is of: name: ...")
 		}

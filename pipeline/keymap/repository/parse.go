@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -31,8 +29,6 @@ func parse(name string, text []byte) (*schemas.Node, error) {
 	return root, nil
 }
 
-var atLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
 // document is the only YAML document of a text, with its comments. The error is a *schemas.SpecError.
 func document(name string, text []byte) (doc *yaml.Node, err error) {
 	wrong := func(line int, format string, args ...any) error {
@@ -45,17 +41,8 @@ func document(name string, text []byte) (doc *yaml.Node, err error) {
 	}()
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) {
-		line := 1
-		for rest := text; ; {
-			r, size := utf8.DecodeRune(rest)
-			if r == utf8.RuneError && size == 1 {
-				return nil, wrong(line, "it is not UTF-8 here; convert it first, as from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")
-			}
-			if r == '\n' {
-				line++
-			}
-			rest = rest[size:]
-		}
+		line, says := notUTF8(text)
+		return nil, wrong(line, "%s", says)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	doc = new(yaml.Node)
@@ -63,12 +50,8 @@ func document(name string, text []byte) (doc *yaml.Node, err error) {
 		if err == io.EOF {
 			return nil, wrong(1, "it is empty")
 		}
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		line := 1
-		if m := atLine.FindStringSubmatch(first); m != nil && m[1] != "" {
-			line, _ = strconv.Atoi(m[1])
-		}
-		return nil, wrong(line, "it is not YAML: %s", atLine.ReplaceAllString(first, ""))
+		line, says := syntaxError(err, text)
+		return nil, wrong(line, "it is not YAML: %s", says)
 	}
 	var more yaml.Node
 	if err := d.Decode(&more); err != io.EOF {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,11 +44,13 @@ func reconcile(n *yaml.Node, want any) {
 		for _, m := range want {
 			left[m.Key] = m.Value
 		}
+		rename(n, want)
 		var content []*yaml.Node
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			if x, ok := left[key.Value]; ok {
 				reconcile(value, x)
+				beside(key, value)
 				content = append(content, key, value)
 				delete(left, key.Value)
 			}
@@ -58,9 +61,7 @@ func reconcile(n *yaml.Node, want any) {
 			}
 		}
 		n.Content = content
-		if n.Style&yaml.FlowStyle != 0 && width(n) > lineWidth {
-			n.Style &^= yaml.FlowStyle
-		}
+		restyle(n)
 	case []any:
 		if n.Kind != yaml.SequenceNode {
 			become(n, want)
@@ -78,14 +79,103 @@ func reconcile(n *yaml.Node, want any) {
 				item, there[id] = there[id][0], there[id][1:]
 				reconcile(item, x)
 			}
+			if stands(item) {
+				item.HeadComment, item.LineComment = lines(item.HeadComment, item.LineComment), ""
+			}
 			content = append(content, item)
 		}
 		n.Content = content
+		restyle(n)
 	default:
 		if fresh := newNode(want); n.Kind != yaml.ScalarNode || n.Value != fresh.Value || n.Tag != fresh.Tag && (n.Tag == "!!null" || fresh.Tag == "!!bool") {
 			become(n, want)
 		}
 	}
+}
+
+// stands tells whether a list or mapping stands on lines of its own, so that nothing is written beside it.
+func stands(n *yaml.Node) bool {
+	return n.Kind != yaml.ScalarNode && len(n.Content) > 0 && n.Style&yaml.FlowStyle == 0
+}
+
+// rename gives the only key that goes the name of the only one that comes, if the value is the same: its place and comments stay.
+func rename(n *yaml.Node, want schemas.Ordered) {
+	there := make(map[string]bool)
+	var comes []schemas.Member
+	gone := -1
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		there[n.Content[i].Value] = true
+		if !slices.ContainsFunc(want, func(m schemas.Member) bool { return m.Key == n.Content[i].Value }) {
+			if gone >= 0 {
+				return
+			}
+			gone = i
+		}
+	}
+	for _, m := range want {
+		if !there[m.Key] {
+			comes = append(comes, m)
+		}
+	}
+	if gone >= 0 && len(comes) == 1 && alike(n.Content[gone+1], newNode(comes[0].Value)) {
+		become(n.Content[gone], comes[0].Key)
+	}
+}
+
+// alike tells whether two values are the same but for comments, style and the order of keys.
+func alike(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || a.Value != b.Value || len(a.Content) != len(b.Content) {
+		return false
+	}
+	for i := range a.Content {
+		x, y := a.Content[i], b.Content[i]
+		if a.Kind == yaml.MappingNode {
+			at := 0 // of the key
+			for at < len(b.Content) && b.Content[at].Value != a.Content[i&^1].Value {
+				at += 2
+			}
+			if at == len(b.Content) {
+				return false
+			}
+			y = b.Content[at+i%2]
+		}
+		if !alike(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// restyle puts a mapping that grew too long for one line on lines of its own, and what is empty on one.
+func restyle(n *yaml.Node) {
+	switch {
+	case len(n.Content) == 0:
+		n.Style |= yaml.FlowStyle
+	case n.Kind == yaml.MappingNode && width(n) > lineWidth:
+		n.Style &^= yaml.FlowStyle
+	}
+}
+
+// beside moves the comment beside a key and its value to where it can be written: the one of them that ends the line.
+func beside(key, value *yaml.Node) {
+	both := lines(key.LineComment, value.LineComment)
+	key.LineComment, value.LineComment = "", ""
+	switch {
+	case strings.Contains(both, "\n"):
+		key.HeadComment = lines(key.HeadComment, both)
+	case stands(value):
+		key.LineComment = both
+	default:
+		value.LineComment = both
+	}
+}
+
+// lines are two comments, one below the other.
+func lines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
 }
 
 // become makes a node another one; comments stay.

@@ -3,6 +3,7 @@ package repository
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,10 +29,11 @@ type Repository struct {
 	Scenarios []*Scenario
 	Findings  []*Finding // all that is wrong, by file and line
 
-	files  map[object]*file
-	graphs map[string]*keymap.Graph
-	bands  map[string]map[string]keymap.Band
-	judged map[string]*keymap.InvalidError // by variable and categories
+	files    map[object]*file
+	nameless []string // files that do not tell the names of what they are of
+	graphs   map[string]*keymap.Graph
+	bands    map[string]map[string]keymap.Band
+	judged   map[string]*keymap.InvalidError // by variable and categories
 }
 
 // An object is named within its kind.
@@ -105,6 +107,14 @@ func (r *Repository) File(kind, name string) string {
 	return ""
 }
 
+// Readable is nil if all of an object's file could be read.
+func (r *Repository) Readable(kind, name string) error {
+	if f := r.files[object{kind, name}]; f != nil && f.broken {
+		return fmt.Errorf("not all of %s can be read; mend it first:\n%w", f.path, &InvalidError{f.wrong})
+	}
+	return nil
+}
+
 func find[T any](sorted []*T, name func(*T) string, want string) *T {
 	i, ok := slices.BinarySearchFunc(sorted, want, func(x *T, want string) int { return cmp.Compare(name(x), want) })
 	if !ok {
@@ -131,7 +141,16 @@ func (f *Form) Instance(variable string) (*Instance, bool) {
 
 // Members are the forms of a group, by name.
 func (r *Repository) Members(g *Group) []string {
+	return slices.Sorted(maps.Keys(r.members(g, make(map[string]map[string]bool))))
+}
+
+// members keeps those of groups that were asked for: many may be made of one.
+func (r *Repository) members(g *Group, known map[string]map[string]bool) map[string]bool {
+	if in, is := known[g.Name]; is {
+		return in
+	}
 	in := make(map[string]bool)
+	known[g.Name] = in
 	for _, name := range g.Forms {
 		in[name] = true
 	}
@@ -148,19 +167,16 @@ func (r *Repository) Members(g *Group) []string {
 	}
 	for i, name := range slices.Concat(g.Union, g.Minus) {
 		if other := r.Group(name); other != nil {
-			for _, member := range r.Members(other) {
-				in[member] = i < len(g.Union)
+			for member := range r.members(other, known) {
+				if i < len(g.Union) {
+					in[member] = true
+				} else {
+					delete(in, member)
+				}
 			}
 		}
 	}
-	var names []string
-	for name, is := range in {
-		if is {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return in
 }
 
 // MatchSet are the forms that a scenario compares its target with, by name: those of its groups and forms, all if it names none.
@@ -205,13 +221,14 @@ func (r *Repository) Near(kind, name string) string {
 			known = append(known, g.Name)
 		}
 	}
+	if i := slices.IndexFunc(r.nameless, func(path string) bool { return strings.HasPrefix(path, kind+"/") }); i >= 0 {
+		return fmt.Sprintf("; it may be what %s is of, which does not tell its name", r.nameless[i])
+	}
 	if near := schemas.Nearest(name, known); near != "" {
 		return fmt.Sprintf(`; did you mean %q?`, near)
 	}
 	return ""
 }
-
-func joined(list []string, between string) string { return strings.Join(list, between) }
 
 // A place is a file in which things are found.
 type place struct {
