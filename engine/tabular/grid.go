@@ -1,0 +1,187 @@
+package tabular
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Grid is the cells of a table with structure: a node of each of its trees for every cell. A cell that is not there is empty; whenever a
+// cell is there, all its totals are. Cells are numbered in the order of their nodes, the first tree slowest, so that a total stands before
+// its parts.
+type Grid struct {
+	Trees []*Tree
+
+	nodes []int32 // of cells, one after another
+	index map[int64]int32
+	step  []int64 // of trees in the index
+}
+
+// NewGrid has the cells that are given by their nodes, one cell after another, and all their totals. Errors: cells that cannot be numbered,
+// as there could be more than 2^62, or a node that is none.
+func NewGrid(trees []*Tree, cells []int32) (*Grid, error) {
+	g := &Grid{Trees: trees, index: make(map[int64]int32), step: make([]int64, len(trees))}
+	all := int64(1)
+	for v := len(trees) - 1; v >= 0; v-- {
+		g.step[v] = all
+		n := int64(len(trees[v].Nodes))
+		if all > math.MaxInt64/2/n {
+			return nil, fmt.Errorf("a table of %d variables with so many categories has too many cells to be numbered", len(trees))
+		}
+		all *= n
+	}
+	d := len(trees)
+	var places []int64
+	add := func(cell []int32) {
+		if place := g.place(cell); g.index[place] == 0 {
+			g.index[place] = 1
+			places = append(places, place)
+		}
+	}
+	total := make([]int32, d)
+	add(total)
+	for at := 0; at < len(cells); at += max(d, 1) {
+		cell := cells[at : at+d]
+		for v, n := range cell {
+			if n < 0 || int(n) >= len(trees[v].Nodes) {
+				return nil, fmt.Errorf("node %d of %s is none of its %d", n, trees[v].Name, len(trees[v].Nodes))
+			}
+		}
+		g.above(cell, 0, slices.Clone(cell), add)
+	}
+	slices.Sort(places)
+	g.nodes = make([]int32, 0, len(places)*d)
+	for i, place := range places {
+		g.index[place] = int32(i)
+		for v := range d {
+			g.nodes = append(g.nodes, int32(place/g.step[v]%int64(len(trees[v].Nodes))))
+		}
+	}
+	return g, nil
+}
+
+// above calls add for a cell and all its totals, from variable v on.
+func (g *Grid) above(cell []int32, v int, to []int32, add func([]int32)) {
+	if v == len(cell) {
+		add(to)
+		return
+	}
+	for n := int(cell[v]); n >= 0; n = g.Trees[v].Nodes[n].Parent {
+		to[v] = int32(n)
+		g.above(cell, v+1, to, add)
+	}
+	to[v] = cell[v]
+}
+
+func (g *Grid) place(cell []int32) int64 {
+	place := int64(0)
+	for v, n := range cell {
+		place += int64(n) * g.step[v]
+	}
+	return place
+}
+
+// Cells is the number of cells.
+func (g *Grid) Cells() int { return len(g.index) }
+
+// Nodes are those of a cell; they are not to be changed.
+func (g *Grid) Nodes(cell int) []int32 {
+	d := len(g.Trees)
+	return g.nodes[cell*d : (cell+1)*d : (cell+1)*d]
+}
+
+// Find is the number of a cell by its nodes, -1 for one that is empty.
+func (g *Grid) Find(nodes []int32) int {
+	if cell, ok := g.index[g.place(nodes)]; ok {
+		return int(cell)
+	}
+	return -1
+}
+
+// Codes are the categories of a cell.
+func (g *Grid) Codes(cell int) []Category {
+	list := make([]Category, len(g.Trees))
+	for v, n := range g.Nodes(cell) {
+		list[v] = g.Trees[v].Nodes[n].Code
+	}
+	return list
+}
+
+// Leaf tells whether a cell is the sum of no others.
+func (g *Grid) Leaf(cell int) bool {
+	for v, n := range g.Nodes(cell) {
+		if !g.Trees[v].Leaf(int(n)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Margin tells whether a cell is a total over some variable, at any level.
+func (g *Grid) Margin(cell int) bool { return !g.Leaf(cell) }
+
+// System has the equations of all totals, the ones of the first tree first, each along one tree. Parts that are empty are left out.
+func (g *Grid) System() *System {
+	s := &System{Cells: g.Cells()}
+	nodes := make([]int32, len(g.Trees))
+	for v, t := range g.Trees {
+		for cell := range g.Cells() {
+			copy(nodes, g.Nodes(cell))
+			children := t.Nodes[nodes[v]].Children
+			if len(children) == 0 {
+				continue
+			}
+			e := Equation{Total: int32(cell)}
+			for _, c := range children {
+				nodes[v] = int32(c)
+				if part := g.Find(nodes); part >= 0 {
+					e.Parts = append(e.Parts, int32(part))
+				}
+			}
+			s.Equations = append(s.Equations, e)
+		}
+	}
+	return s
+}
+
+// Sum gives all cells the sums of the values of those without parts, which are given; the values of others are overwritten. The error names
+// a cell whose sum is no int64.
+func (g *Grid) Sum(values []int64) error {
+	for cell := range values {
+		if !g.Leaf(cell) {
+			values[cell] = 0
+		}
+	}
+	nodes := make([]int32, len(g.Trees))
+	for v, t := range g.Trees { // tree by tree: what has no parts along the trees before is complete along this one
+		for cell := g.Cells() - 1; cell >= 0; cell-- {
+			copy(nodes, g.Nodes(cell))
+			if !g.complete(nodes, v) || t.Leaf(int(nodes[v])) {
+				continue
+			}
+			sum := int64(0)
+			for _, c := range t.Nodes[nodes[v]].Children {
+				nodes[v] = int32(c)
+				if part := g.Find(nodes); part >= 0 {
+					x := values[part]
+					if sum+x < sum != (x < 0) {
+						return fmt.Errorf("the sum of the cell %s is beyond whole numbers of 64 bits", Words(g.Codes(cell)))
+					}
+					sum += x
+				}
+			}
+			values[cell] = sum
+		}
+	}
+	return nil
+}
+
+// complete tells whether a cell has no parts along the trees after v.
+func (g *Grid) complete(nodes []int32, v int) bool {
+	for w := v + 1; w < len(nodes); w++ {
+		if !g.Trees[w].Leaf(int(nodes[w])) {
+			return false
+		}
+	}
+	return true
+}
