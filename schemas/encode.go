@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -49,7 +50,7 @@ func IndentedJSON(value any) ([]byte, error) {
 		return nil, err
 	}
 	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return []byte(escapeOdd(b.String())), nil
 }
 
 // MarshalJSON keeps the order.
@@ -172,7 +173,24 @@ func scalarYAML(value any) string {
 		if err := e.Encode(v); err != nil {
 			return strconv.Quote(v)
 		}
-		return strings.TrimSuffix(b.String(), "\n")
+		return escapeOdd(strings.TrimSuffix(b.String(), "\n"))
 	}
 	return ""
+}
+
+// escapeOdd escapes, in JSON, the characters that it may have as they are and YAML may not.
+func escapeOdd(text string) string {
+	odd := func(r rune) bool { return r >= 0x7F && r < 0xA0 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF }
+	if strings.IndexFunc(text, odd) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if odd(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -34,6 +34,7 @@ target the most detailed version that it shares with enough of them.
    microrisk keymap analyse --repository forms --target Survey --prevalence 0.25`,
 		Subcommands: []*cli.Command{
 			c.keymapInit(),
+			c.keymapImport(),
 			c.keymapAdd(),
 			c.keymapRename(),
 			c.keymapRemove(),

@@ -36,6 +36,8 @@ type Change struct {
 	read   map[string]*file  // as it was when the repository was opened, by path
 	broken []*Finding        // of files that would be changed
 	Force  bool              // edits of categories that are not safe are made, and judged by the forms that use them
+	// Inconsistent lets forms be put whose categories overlap or do not cover their variable: then they are here.
+	Inconsistent *[]*Finding
 }
 
 // Change begins one.
@@ -122,6 +124,7 @@ type Written struct {
 	Path    string
 	Removed bool
 	New     bool
+	Text    []byte // that it gets
 }
 
 // Apply judges the repository as it would become, and changes its files: all new texts are written beside the old ones and read back before
@@ -155,11 +158,19 @@ func (c *Change) judged(texts map[string][]byte) (*Repository, error) {
 	for _, f := range c.r.Findings {
 		had[f.File+f.Message]++
 	}
-	var wrong []*Finding
+	var wrong, inconsistent []*Finding
 	for _, f := range become.Findings {
-		if had[f.File+f.Message]--; had[f.File+f.Message] < 0 {
+		had[f.File+f.Message]--
+		switch {
+		case had[f.File+f.Message] >= 0:
+		case f.Inconsistent && c.Inconsistent != nil:
+			inconsistent = append(inconsistent, f)
+		default:
 			wrong = append(wrong, f)
 		}
+	}
+	if c.Inconsistent != nil {
+		*c.Inconsistent = inconsistent
 	}
 	if wrong != nil {
 		return nil, fmt.Errorf("nothing was changed, since this would be wrong:\n%w", &InvalidError{wrong})
@@ -313,7 +324,7 @@ func (c *Change) written() []Written {
 			continue
 		}
 		_, err := os.Lstat(filepath.Join(c.r.Folder, filepath.FromSlash(path)))
-		list = append(list, Written{path, text == nil, errors.Is(err, fs.ErrNotExist)})
+		list = append(list, Written{path, text == nil, errors.Is(err, fs.ErrNotExist), text})
 	}
 	slices.SortFunc(list, func(a, b Written) int { return strings.Compare(a.Path, b.Path) })
 	return list

@@ -1,13 +1,13 @@
 package repository
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Long is a catalogue of forms in tables of one fact a row, as spreadsheets have them.
@@ -17,6 +17,8 @@ type Long struct {
 
 	variables map[string]*longVariable
 	forms     map[string]*longForm
+	beside    *Repository // that they come to
+	conflicts []string    // with it
 }
 
 type longVariable struct {
@@ -24,6 +26,7 @@ type longVariable struct {
 	ids   map[string]string // of labels
 	taken map[string]bool
 	lists map[string][]string // of categories, that many forms have
+	names *NodeIndex          // of one that the repository has; nil of others
 }
 
 type longForm struct {
@@ -45,17 +48,12 @@ var (
 
 // Read takes a table, which its header tells apart. name is the file's, for messages.
 func (l *Long) Read(name string, from io.Reader) error {
-	r := csv.NewReader(bufio.NewReaderSize(from, 1<<20))
-	r.ReuseRecord = true
-	header, err := r.Read()
+	r, header, err := longReader(from)
 	if err != nil {
 		if err == io.EOF {
 			return fmt.Errorf("%s is empty", name)
 		}
 		return fmt.Errorf("%s: %w", name, err)
-	}
-	if len(header) > 0 {
-		header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	}
 	take := l.categories
 	switch {
@@ -88,6 +86,11 @@ func rows(r *csv.Reader, take func(row []string) error) error {
 		}
 		if err != nil {
 			return err
+		}
+		for i, field := range row {
+			if !utf8.ValidString(field) {
+				return fmt.Errorf("field %d is not UTF-8; convert the file first, as from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8", i+1)
+			}
 		}
 		if err := take(row); err != nil {
 			return err
@@ -167,7 +170,11 @@ func (l *Long) edges(r *csv.Reader, _ func() int) error {
 		}
 		v := l.variable(row[0])
 		parent := v.id(row[1])
-		if row[2] != "" {
+		switch {
+		case row[2] == "":
+		case v.names != nil:
+			l.knownEdge(v.doc, row[1], row[2], parent, v.id(row[2]))
+		default:
 			v.doc.Edges = append(v.doc.Edges, [2]string{parent, v.id(row[2])})
 		}
 		return nil
@@ -178,6 +185,9 @@ func (l *Long) form(name string) *longForm {
 	f, ok := l.forms[name]
 	if !ok {
 		name = strings.Clone(name)
+		if l.beside != nil && l.beside.Form(name) != nil {
+			l.conflict("there is a form %q already, in %s", name, l.beside.File(Forms, name))
+		}
 		f = &longForm{&Form{Name: name, Variables: []Instance{}}, make(map[*longVariable]int)}
 		l.forms[name] = f
 		l.Forms = append(l.Forms, f.doc)
@@ -189,9 +199,11 @@ func (l *Long) variable(name string) *longVariable {
 	v, ok := l.variables[name]
 	if !ok {
 		name = strings.Clone(name)
-		v = &longVariable{&Variable{Name: name, Nodes: []Node{}}, make(map[string]string), make(map[string]bool), make(map[string][]string)}
+		v = &longVariable{&Variable{Name: name, Nodes: []Node{}}, make(map[string]string), make(map[string]bool), make(map[string][]string), nil}
 		l.variables[name] = v
-		l.Variables = append(l.Variables, v.doc)
+		if !l.known(v) {
+			l.Variables = append(l.Variables, v.doc)
+		}
 	}
 	return v
 }
@@ -201,6 +213,13 @@ func (v *longVariable) id(label string) string {
 	id, ok := v.ids[label]
 	if !ok {
 		label = strings.Clone(label)
+		if v.names != nil {
+			if id = v.names.Of(label); id == "" {
+				id = "?" + label // a conflict
+			}
+			v.ids[label] = id
+			return id
+		}
 		id = Free(label, func(id string) bool { return v.taken[id] })
 		n := Node{ID: id}
 		if id != label {

@@ -84,6 +84,16 @@ func (r *Repository) Variable(name string) *Variable {
 	return find(r.Variables, func(v *Variable) string { return v.Name }, name)
 }
 
+// Node is a category by its id; nil if there is none.
+func (v *Variable) Node(id string) *Node {
+	for i := range v.Nodes {
+		if v.Nodes[i].ID == id {
+			return &v.Nodes[i]
+		}
+	}
+	return nil
+}
+
 // Form is one by its name; nil if there is none.
 func (r *Repository) Form(name string) *Form {
 	return find(r.Forms, func(f *Form) string { return f.Name }, name)

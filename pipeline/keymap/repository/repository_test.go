@@ -118,7 +118,9 @@ func TestChangesKeepComments(t *testing.T) {
 	require.NoError(t, c.Put(&v, "Sex"))
 	list, err := c.Apply(true)
 	require.NoError(t, err)
-	require.Equal(t, []Written{{Path: "variables/sex.yaml"}}, list)
+	require.Len(t, list, 1)
+	require.Equal(t, Written{Path: "variables/sex.yaml", Text: list[0].Text}, list[0])
+	require.Contains(t, string(list[0].Text), "label: Not female")
 	text, err := os.ReadFile(filepath.Join(dir, "variables/sex.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, sexFile, string(text))
@@ -186,5 +188,33 @@ func BenchmarkLong(b *testing.B) {
 		}
 		require.NoError(b, l.Read("b.csv", strings.NewReader(once.String())))
 		require.Empty(b, l.Repository().Findings)
+	}
+}
+
+// Labels may have characters that YAML does not have as they are.
+func TestOddCharacters(t *testing.T) {
+	for _, ending := range []string{".yaml", ".json"} {
+		dir := t.TempDir()
+		_, err := Init(dir, &Config{})
+		require.NoError(t, err)
+		label := "\x01\x7f\u0080\u0085\u009f\u00a0\u2028\ufeff\ufffe\uffff\U0001f600\"'\\"
+		doc := &Variable{Name: label, Nodes: []Node{{ID: "a", Label: label}, {ID: "b"}}}
+		text := schemas.DocumentYAML(doc)
+		if ending == ".json" {
+			text, err = schemas.IndentedJSON(schemas.DocumentOrdered(doc))
+			require.NoError(t, err)
+		}
+		write(t, dir, "variables/a"+ending, string(text))
+		r, err := Open(dir)
+		require.NoError(t, err)
+		require.Empty(t, r.Findings)
+		c := r.Change()
+		require.NoError(t, c.RenameNode(label, "b", label+"b"))
+		_, err = c.Apply(false)
+		require.NoError(t, err)
+		r, err = Open(dir)
+		require.NoError(t, err)
+		require.Equal(t, label, r.Variable(label).Label("a"))
+		require.Equal(t, label+"b", r.Variable(label).Label("b"))
 	}
 }

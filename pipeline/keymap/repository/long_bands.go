@@ -1,0 +1,174 @@
+package repository
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"microrisk/engine/keymap"
+)
+
+const bandNumber = `(-?\d+(?:\.\d+)?)`
+
+// bandForms are how people write bands of numbers. A group for the lower end comes before one for the upper end.
+var bandForms = []struct {
+	rule *regexp.Regexp
+	band func(ends []float64, step float64) keymap.Band
+}{
+	{bandRule(bandNumber + `\s*(?:-|–|—|to)\s*` + bandNumber), func(x []float64, step float64) keymap.Band {
+		return keymap.Band{Lo: x[0], Hi: x[1] + step}
+	}},
+	{bandRule(bandNumber + `\s*(?:\+|(?:years )?(?:and|or) (?:over|more|older|above))`), atLeast},
+	{bandRule(`(?:>=|≥|at least|from)\s*` + bandNumber), atLeast},
+	{bandRule(`(?:>|over|above|more than)\s*` + bandNumber), func(x []float64, step float64) keymap.Band {
+		return keymap.Band{Lo: x[0] + step, Hi: math.Inf(1)}
+	}},
+	{bandRule(`(?:<|under|below|less than)\s*` + bandNumber), func(x []float64, _ float64) keymap.Band {
+		return keymap.Band{Lo: math.Inf(-1), Hi: x[0]}
+	}},
+	{bandRule(`(?:<=|≤|up to|at most)\s*` + bandNumber), upTo},
+	{bandRule(bandNumber + `\s*(?:years )?(?:and|or) (?:under|less|younger|below)`), upTo},
+}
+
+func atLeast(x []float64, _ float64) keymap.Band { return keymap.Band{Lo: x[0], Hi: math.Inf(1)} }
+
+func upTo(x []float64, step float64) keymap.Band {
+	return keymap.Band{Lo: math.Inf(-1), Hi: x[0] + step}
+}
+
+func bandRule(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(?:` + text + `)(?:\s+\pL+)?\s*$`)
+}
+
+var oneNumber = bandRule(bandNumber)
+
+// bandOf reads a label as a band of numbers that are step apart.
+func bandOf(label string, step float64) (keymap.Band, bool) {
+	numbers := func(found []string) (list []float64) {
+		for _, text := range found[1:] {
+			x, err := strconv.ParseFloat(text, 64)
+			if err == nil {
+				list = append(list, x)
+			}
+		}
+		return list
+	}
+	for _, f := range bandForms {
+		if found := f.rule.FindStringSubmatch(label); found != nil {
+			b := f.band(numbers(found), step)
+			return b, b.Lo < b.Hi
+		}
+	}
+	if found := oneNumber.FindStringSubmatch(label); found != nil && step > 0 {
+		x := numbers(found)[0]
+		return keymap.Band{Lo: x, Hi: x + step}, true
+	}
+	return keymap.Band{}, false
+}
+
+// BandLike are labels of a variable that look like bands of numbers, if most of its categories do: read as names, nothing is known of how
+// they overlap, and whether 20 is in "16-20".
+func (v *Variable) BandLike() []string {
+	var list []string
+	for _, n := range v.Nodes {
+		if _, like := bandOf(v.Label(n.ID), 0); like {
+			list = append(list, v.Label(n.ID))
+		}
+	}
+	if v.Scale == Interval || len(list) < 2 || 2*len(list) < len(v.Nodes) {
+		return nil
+	}
+	return list
+}
+
+// Bands makes a variable that was read an interval variable: its labels are bands of numbers that are step apart, so that 16-20 ends below
+// 20 + step. Where no number is below 0, a band without a lower end begins there.
+func (l *Long) Bands(variable string, step float64) error {
+	v := l.variables[variable]
+	switch {
+	case v == nil:
+		return fmt.Errorf("the tables have no variable %q", variable)
+	case v.names != nil && v.doc.Scale != Interval:
+		return fmt.Errorf("the variable %q of the repository has no bands (scale: interval)", variable)
+	case v.names != nil:
+		v.takeBands(step)
+		return nil
+	}
+	bands := make([]keymap.Band, len(v.doc.Nodes))
+	least := math.Inf(1)
+	var odd []string
+	for i, n := range v.doc.Nodes {
+		ok := false
+		if bands[i], ok = bandOf(v.doc.Label(n.ID), step); !ok {
+			odd = append(odd, strconv.Quote(v.doc.Label(n.ID)))
+		}
+		if !math.IsInf(bands[i].Lo, 0) {
+			least = min(least, bands[i].Lo)
+		}
+		if !math.IsInf(bands[i].Hi, 0) {
+			least = min(least, bands[i].Hi)
+		}
+	}
+	if odd != nil {
+		return fmt.Errorf("variable %q: no bands of numbers: %s", variable, strings.Join(odd, ", "))
+	}
+	became := make(map[string]string)
+	var nodes []Node
+	for i, n := range v.doc.Nodes {
+		if least >= 0 && math.IsInf(bands[i].Lo, -1) {
+			bands[i].Lo = 0
+		}
+		made := NewBand(v.doc.Label(n.ID), bands[i].Lo, bands[i].Hi)
+		if made.Label == made.ID {
+			made.Label = ""
+		}
+		became[n.ID] = made.ID
+		if !slices.ContainsFunc(nodes, func(other Node) bool { return other.ID == made.ID }) {
+			nodes = append(nodes, made)
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b Node) int {
+		switch {
+		case *a.Lo < *b.Lo || *a.Lo == *b.Lo && *a.Hi < *b.Hi:
+			return -1
+		}
+		return 1
+	})
+	v.doc.Scale, v.doc.Nodes, v.doc.Edges = Interval, nodes, nil
+	for _, list := range v.lists { // which the forms share
+		for i, id := range list {
+			list[i] = became[id]
+		}
+	}
+	return nil
+}
+
+// takeBands finds the labels of an interval variable of the repository by the bands that they are; others stay as they were found.
+func (v *longVariable) takeBands(step float64) {
+	least := math.Inf(1)
+	for _, n := range v.doc.Nodes {
+		least = min(least, *n.Lo)
+	}
+	became := make(map[string]string)
+	for label, id := range v.ids {
+		b, ok := bandOf(label, step)
+		b.Lo = max(b.Lo, least)
+		at := slices.IndexFunc(v.doc.Nodes, func(n Node) bool { return *n.Lo == b.Lo && *n.Hi == b.Hi })
+		switch {
+		case ok && at >= 0:
+			became[id], v.ids[label] = v.doc.Nodes[at].ID, v.doc.Nodes[at].ID
+		case ok:
+			became[id], v.ids[label] = "?"+label, "?"+label // not what it is called like
+		}
+	}
+	for _, list := range v.lists {
+		for i, id := range list {
+			if to, ok := became[id]; ok {
+				list[i] = to
+			}
+		}
+	}
+}
