@@ -35,7 +35,8 @@ Tables of forms have a fact a row, and begin with one of these lines:
    form,key,value            metadata
    variable,parent,child     a category and a part of it
 
-Only new files are written, all of them or none; nothing that is there is changed.`,
+Files are written all of them or none. What is there is not changed, except that a
+variable gets codes of categorizations that are new.`,
 		Flags: []cli.Flag{
 			repositoryFlag(),
 			&cli.StringFlag{Name: "name", Usage: "call the form `FORM` (default: as the file)"},
