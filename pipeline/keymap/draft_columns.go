@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -170,6 +171,8 @@ func (c *column) unfit(schema *arrow.Schema) string {
 	switch {
 	case c.name == "":
 		return "it has no name"
+	case strings.ContainsFunc(c.variable, unicode.IsControl) || !utf8.ValidString(c.name):
+		return "its name is not one line of text; name the variable, as in --columns NAME=COLUMN"
 	case reason == session.ReasonFloating && c.codes:
 		return "floating point: numbers that are codes are whole"
 	case reason == session.ReasonFloating && c.width != 0:

@@ -63,6 +63,7 @@ func TestDraftTypes(t *testing.T) {
 		{Name: "nothing", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "twice", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "twice", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "two\nlines", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "large", Type: arrow.PrimitiveTypes.Uint64, Nullable: true},
 	}, nil))
 	for _, row := range []string{
@@ -92,7 +93,7 @@ func TestDraftTypes(t *testing.T) {
 	for _, l := range d.LeftOut {
 		left = append(left, l.Column+": "+l.Why[:min(len(l.Why), 14)])
 	}
-	require.Equal(t, []string{"bytes: no values", "list: nested: no key", "float: floating point", "nothing: no values", "twice: the input has "}, left)
+	require.Equal(t, []string{"bytes: no values", "list: nested: no key", "float: floating point", "nothing: no values", "twice: the input has ", "two\nlines: its name is no"}, left)
 	x, _ := form.Instance("text")
 	var values []string
 	for _, list := range x.Values {
