@@ -77,7 +77,7 @@ func analysisHeadline(s *repository.Scenario, a *keymap.Analysis, answers []keym
 		keys := keymap.Keys(answers)
 		space, bits := keymap.KeySpace(keys)
 		if len(keys) > 0 {
-			fmt.Fprintf(&b, "%s a key of up to %s values (%s bits)\n", makes(len(keys)), space.String(), report.Figure(bits))
+			fmt.Fprintf(&b, "%s a key of up to %s values (%s bits)\n", makes(len(keys)), keymap.CountText(space), report.Figure(bits))
 		} else {
 			b.WriteString("no variable is shared by enough of them\n")
 		}

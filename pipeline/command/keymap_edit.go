@@ -110,8 +110,9 @@ the variable once. Exit status 1 if something is wrong.`,
 				return c.checkCategories(r, ctx.Args().First(), ctx.Args().Tail())
 			}
 			if len(r.Findings) == 0 {
-				return c.print(fmt.Sprintf("nothing is wrong: %s, %d variables, %d groups, %d scenarios\n", formsOf(len(r.Forms)), len(r.Variables),
-					len(r.Groups), len(r.Scenarios)))
+				return c.print(fmt.Sprintf("nothing is wrong: %s, %s, %s, %s\n", formsOf(len(r.Forms)),
+					report.Plural(int64(len(r.Variables)), "variable", "variables"), report.Plural(int64(len(r.Groups)), "group", "groups"),
+					report.Plural(int64(len(r.Scenarios)), "scenario", "scenarios")))
 			}
 			var b strings.Builder
 			for _, f := range r.Findings {
@@ -141,5 +142,12 @@ func (c *console) checkCategories(r *repository.Repository, name string, categor
 	if wrong := g.Check(categories); wrong != nil {
 		return wrong
 	}
-	return c.print(fmt.Sprintf("%d categories cover %s once\n", len(categories), report.Printable(name)))
+	return c.print(fmt.Sprintf("%s %s once\n", coversText(len(categories)), report.Printable(name)))
+}
+
+func coversText(categories int) string {
+	if categories == 1 {
+		return "1 category covers"
+	}
+	return fmt.Sprintf("%d categories cover", categories)
 }

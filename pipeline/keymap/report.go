@@ -138,10 +138,11 @@ func (e *Environment) parameters(s *repository.Scenario, a *Analysis) [][2]strin
 	}
 	return [][2]string{
 		{"Target", a.Question.Target},
-		{"Match set", fmt.Sprintf("%s (%d forms)", match, a.All)},
+		{"Match set", fmt.Sprintf("%s (%s)", match, report.Plural(int64(a.All), "form", "forms"))},
 		{"Prevalence", strings.Join(a.Question.Prevalence, ", ") + ", of " + base},
 		{"Reading", reading},
-		{"Repository", fmt.Sprintf("%d forms, %d variables", len(e.Repository.Forms), len(e.Repository.Variables))},
+		{"Repository", report.Plural(int64(len(e.Repository.Forms)), "form", "forms") + ", " +
+			report.Plural(int64(len(e.Repository.Variables)), "variable", "variables")},
 	}
 }
 
@@ -156,10 +157,7 @@ func prevalenceOf(text string, answers []Answer) pagePrevalence {
 	p := pagePrevalence{Text: text}
 	keys := Keys(answers)
 	space, bits := KeySpace(keys)
-	p.Space, p.Bit = report.Count(clipped(space)), report.Figure(bits)
-	if !space.IsInt64() {
-		p.Space = report.Figure(decimal(new(big.Rat).SetInt(space)))
-	}
+	p.Space, p.Bit = CountText(space), report.Figure(bits)
 	in := make(map[string]bool)
 	for _, a := range keys {
 		in[a.Name] = true
@@ -173,11 +171,12 @@ func prevalenceOf(text string, answers []Answer) pagePrevalence {
 	return p
 }
 
-func clipped(n *big.Int) int64 {
+// CountText writes a whole number for people.
+func CountText(n *big.Int) string {
 	if !n.IsInt64() {
-		return 0
+		return report.Figure(decimal(new(big.Rat).SetInt(n)))
 	}
-	return n.Int64()
+	return report.Count(n.Int64())
 }
 
 func keyOf(a Answer) pageKey {

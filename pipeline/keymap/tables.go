@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"microrisk/engine/keymap"
+	"microrisk/operators/report"
 	"microrisk/pipeline/keymap/repository"
 )
 
@@ -131,14 +132,14 @@ func (a Answer) Note() string {
 		says = append(says, "shared, but it tells nothing apart")
 	}
 	if a.Capped {
-		says = append(says, fmt.Sprintf("%d values assumed", a.Levels()))
+		says = append(says, report.Plural(int64(a.Levels()), "value", "values")+" assumed")
 	}
 	if r := a.Review; r != nil {
 		if r.Exclude {
 			says = append(says, "review: excluded")
 		}
 		if r.EffectiveLevels != nil {
-			says = append(says, fmt.Sprintf("review: counts for %d categories at most", *r.EffectiveLevels))
+			says = append(says, fmt.Sprintf("review: counts for %s at most", report.Plural(int64(*r.EffectiveLevels), "category", "categories")))
 		}
 	}
 	return strings.Join(says, "; ")

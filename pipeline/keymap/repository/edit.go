@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
@@ -37,11 +38,16 @@ func NewBand(label string, lo, hi float64) Node {
 // Similar is the name of a variable that is written almost like another one, "" if none is.
 func (r *Repository) Similar(name string) string {
 	for _, v := range r.Variables {
-		if v.Name != name && (Slug(v.Name) == Slug(name) || schemas.Distance(v.Name, name) <= len(name)/8) {
+		if v.Name != name && (Folded(v.Name) == Folded(name) || Slug(v.Name) == Slug(name) && ascii(v.Name+name) || schemas.Distance(v.Name, name) <= utf8.RuneCountInString(name)/8) {
 			return v.Name
 		}
 	}
 	return ""
+}
+
+// ascii tells whether a slug has all letters of a text.
+func ascii(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
 // Rename gives an object another name, in its file and in all that name it.

@@ -31,3 +31,11 @@ func TestBandLabels(t *testing.T) {
 	_, ok = bandOf("16", 0)
 	require.False(t, ok, "without a step one number is no band")
 }
+
+// Variables that are named in other letters are not alike because a slug has none of them.
+func TestSimilar(t *testing.T) {
+	r := &Repository{Variables: []*Variable{{Name: "Возраст"}, {Name: "Economic status"}}}
+	for name, want := range map[string]string{"Пол": "", "возраст": "Возраст", "economic_status": "Economic status", "Economic (status)": "Economic status", "Age": ""} {
+		require.Equal(t, want, r.Similar(name), name)
+	}
+}
