@@ -82,7 +82,10 @@ func (d Drawing) Add(a Addition) (more Drawing, existing string, err error) {
 		if err := node(a.ID, a.Inside); err != nil {
 			return d, "", err
 		}
-		return more, "", node(a.Rest, a.Inside)
+		if err := node(a.Rest, a.Inside); err != nil {
+			return d, "", err
+		}
+		return more, "", nil
 	}
 	if err := node(a.ID); err != nil {
 		return d, "", err
