@@ -1,0 +1,178 @@
+package tablefile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/engine/tabular"
+)
+
+// shape writes a tree as lines of codes, a blank for each level.
+func shape(t *tabular.Tree) string {
+	var lines []string
+	var walk func(n int)
+	walk = func(n int) {
+		if n > 0 {
+			lines = append(lines, strings.Repeat(" ", t.Nodes[n].Level-1)+t.Nodes[n].Code.String())
+		}
+		for _, c := range t.Nodes[n].Children {
+			walk(c)
+		}
+	}
+	walk(0)
+	return strings.Join(lines, "\n")
+}
+
+const regions = "Nr\n 1\n 2\n 3\nOs\n 4\n99"
+
+func TestParseHRC(t *testing.T) {
+	for _, text := range []string{"Nr\n@1\n@2\n@3\nOs\n@4\n99\n", "\ufeffNr\r\n@1\r\n@2\r\n@ 3\r\n\r\nOs\r\n@4\r\n99"} {
+		tree, err := ParseHRC("r.hrc", []byte(text), "Region", DefaultLead, false)
+		require.NoError(t, err)
+		require.Equal(t, regions, shape(tree))
+		require.Equal(t, "Region", tree.Name)
+	}
+	tree, err := ParseHRC("r.hrc", []byte("a\n..b\n....c\n..d"), "x", "..", false)
+	require.NoError(t, err)
+	require.Equal(t, "a\n b\n  c\n d", shape(tree))
+	tree, err = ParseHRC("r.hrc", []byte("a\n@x\nb\n@x"), "x", "@", true)
+	require.NoError(t, err)
+	require.Equal(t, "a\n x\nb\n x", shape(tree))
+	for text, says := range map[string]string{
+		"Nr\n@@1": "r.hrc:2: the code \"1\" is at level 3", "@1": "r.hrc:1: the code \"1\" is at level 2", "Nr\n@": "r.hrc:2: there is no code", "\n": "r.hrc has no code",
+		"a\n@x\nb\n@x": "r.hrc:4: the code \"x\" stands in line 2 too", "a\n@\xff": "r.hrc:2: it is not UTF-8",
+	} {
+		_, err := ParseHRC("r.hrc", []byte(text), "x", "@", false)
+		require.ErrorContains(t, err, says)
+	}
+}
+
+func TestTreeOfParents(t *testing.T) {
+	rows := []Parent{{"1", "Nr"}, {"Nr", "Total"}, {"2", "Nr"}, {"3", "Nr"}, {"Os", ""}, {"4", "Os"}, {"99", "Total"}}
+	tree, err := TreeOfParents("r.csv", rows, "Region", "Total")
+	require.NoError(t, err)
+	require.Equal(t, regions, shape(tree))
+	for says, rows := range map[string][]Parent{
+		`row 2: the code "1" is below "b", and in row 1 below "a"`: {{"1", "a"}, {"1", "b"}},
+		`row 2: the code "a" stands in row 1 too`:                  {{"a", ""}, {"a", ""}},
+		`row 1: there is no code`:                                  {{"", "a"}},
+		`the parent "c" of "a" has no row`:                         {{"a", "c"}},
+		`"a" is below itself: a, below b, below a`:                 {{"a", "b"}, {"b", "a"}},
+		`the code "Total" is that of the total`:                    {{"Total", ""}},
+		`r.csv has no code`:                                        {},
+	} {
+		_, err := TreeOfParents("r.csv", rows, "x", "Total")
+		require.ErrorContains(t, err, says)
+	}
+}
+
+func TestTreeOfLevels(t *testing.T) {
+	tree, err := TreeOfLevels("a.csv", [][]string{{"AZ", "A", "01"}, {"AZ", "A", "02"}, {"BE", "B", "06"}, {"BE", "C", "C"}, {"FZ", "FZ", "41"}}, "A88", false)
+	require.NoError(t, err)
+	require.Equal(t, "AZ\n A\n  01\n  02\nBE\n B\n  06\n C\nFZ\n 41", shape(tree))
+	twice := [][]string{{"AZ", "X"}, {"BE", "X"}}
+	_, err = TreeOfLevels("a.csv", twice, "x", false)
+	require.ErrorContains(t, err, `a.csv, row 2: the code "X" is below BE, and below AZ too`)
+	tree, err = TreeOfLevels("a.csv", twice, "x", true)
+	require.NoError(t, err)
+	require.Equal(t, "AZ\n X\nBE\n X", shape(tree))
+	_, err = TreeOfLevels("a.csv", [][]string{{"a", ""}}, "x", false)
+	require.ErrorContains(t, err, "no code of level 2")
+}
+
+func TestParseRecode(t *testing.T) {
+	ages := []string{"10", "11", "12", "13", "14", "15", "16", "17", "18"}
+	list, kept, err := ParseRecode("a.grc", []byte("1:10-12\n2:13-15\n3:16-18\n"), ages)
+	require.NoError(t, err)
+	require.Empty(t, kept)
+	require.Equal(t, []Recode{{"1", ages[:3]}, {"2", ages[3:6]}, {"3", ages[6:]}}, list)
+	list, kept, err = ParseRecode("a.grc", []byte("young: -11\nold : 17 - , 14\n"), ages)
+	require.NoError(t, err)
+	require.Equal(t, []string{"12", "13", "15", "16"}, kept)
+	require.Equal(t, []Recode{{"young", ages[:2]}, {"old", []string{"14", "17", "18"}}}, list)
+	list, _, err = ParseRecode("a.grc", []byte("x:a-b-c-d\ny:-e"), []string{"-e", "a-b", "c-d"})
+	require.NoError(t, err)
+	require.Equal(t, []Recode{{"x", []string{"a-b", "c-d"}}, {"y", []string{"-e"}}}, list)
+	for text, says := range map[string]string{
+		"1:10-12\n2:12":  `a.grc:2: "12" becomes "2", and has a new code in line 1`,
+		"1:10-19":        `a.grc:1: "10-19" is no code`,
+		"1:12-10":        `the range "12-10" is empty`,
+		"1:10,,11":       "there is no code where one",
+		"10-12":          "is no recode",
+		"1:10\n1:11":     `the new code "1" stands in line 1 too`,
+		"11:10":          `the new code "11" is a code that stays`,
+		"1:-":            `"-" is no code`,
+		":10":            "is no recode",
+		"1:10 11":        `"10 11" is no code`,
+		"2:13-15\nl:10-": `a.grc:2: "13" becomes "l"`,
+	} {
+		_, _, err := ParseRecode("a.grc", []byte(text), ages)
+		require.ErrorContains(t, err, says, text)
+	}
+}
+
+func TestParseAPriori(t *testing.T) {
+	for _, separator := range []string{",", ";", "\t", " , "} {
+		text := strings.ReplaceAll("Nr;4;u\n\"Zd\";6;P\nTotal;5;s\n4;5;c;10.5\n8;18;pl;2;7\n", ";", separator)
+		list, err := ParseAPriori("a.hst", []byte(text), 2)
+		require.NoError(t, err)
+		cost, low, high := 10.5, 2.0, 7.0
+		require.Equal(t, []Setting{{Line: 1, Codes: []string{"Nr", "4"}, Set: "unsafe"}, {Line: 2, Codes: []string{"Zd", "6"}, Set: "protected"},
+			{Line: 3, Codes: []string{"Total", "5"}, Set: "safe"}, {Line: 4, Codes: []string{"4", "5"}, Cost: &cost},
+			{Line: 5, Codes: []string{"8", "18"}, Lower: &low, Upper: &high}}, list)
+	}
+	for text, says := range map[string]string{
+		"a,b": "a.hst:1: \"a,b\" has fewer than the 2 codes", "a,b,x": `the status "x" is none of`, "a,b,c": "c has 0 numbers, and needs 1", "a,b,c,-1": `"-1" is no number`,
+		"a,b,u,1": `there is more after "u"`, "a,b,u\na,b": "a.hst:2: there are 2 fields", "a,b,pl,1": "pl has 1 numbers, and needs 2", "a,b,c,NaN": "is no number",
+	} {
+		_, err := ParseAPriori("a.hst", []byte(text), 2)
+		require.ErrorContains(t, err, says, text)
+	}
+}
+
+// FuzzText gives any text to all readers: they never panic, and what they give has no code twice below one parent.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"Nr\n@1\n@2\nOs", "1:10-12\n2:13-", "a;b;u\nc;d;pl;1;2", "@", ":", "a-b:-", "\ufeff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if tree, err := ParseHRC("x", []byte(s), "v", "@", false); err == nil {
+			require.Greater(t, len(tree.Nodes), 1)
+		}
+		codes := []string{"10", "11", "12", "a-b", "c"}
+		if list, kept, err := ParseRecode("x", []byte(s), codes); err == nil {
+			n := len(kept)
+			for _, r := range list {
+				n += len(r.Members)
+			}
+			require.Equal(t, len(codes), n)
+		}
+		_, _ = ParseAPriori("x", []byte(s), 2)
+	})
+}
+
+// The hierarchies of other programs' examples, which are outside the repository (MICRORISK_DATA).
+func TestForeignHierarchies(t *testing.T) {
+	data := os.Getenv("MICRORISK_DATA")
+	if data == "" {
+		t.Skip("MICRORISK_DATA names a folder with the examples of other programs")
+	}
+	for _, name := range []string{"argus_hier_ent_act", "argus_hier_ent_region", "argus_hier_testw_region"} {
+		text, err := os.ReadFile(filepath.Join(data, "tables", name+".csv"))
+		require.NoError(t, err)
+		var rows []Parent
+		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
+			f := strings.Split(line, ",")
+			rows = append(rows, Parent{f[0], f[1]})
+		}
+		tree, err := TreeOfParents(name, rows, "v", "Total")
+		require.NoError(t, err)
+		require.Len(t, tree.Nodes, len(rows)+1)
+		require.Equal(t, 2, tree.Depth(), fmt.Sprint(name))
+	}
+}
