@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"microrisk/operators/report"
 	"microrisk/pipeline/keymap"
 	"microrisk/pipeline/keymap/repository"
 	"microrisk/schemas"
@@ -51,8 +50,8 @@ variable gets codes of categorizations that are new.`,
 			&cli.StringFlag{Name: "format", Usage: "the file is `parquet`, arrow or csv, whatever its name (default: by its ending)"},
 			&cli.StringSliceFlag{
 				Name: "step",
-				Usage: "of tables of forms: the categories of `VARIABLE=STEP` are bands of numbers that are STEP apart, so that 16-20 of Age=1 ends " +
-					"below 21, and of Age=0 below 20; may be repeated",
+				Usage: "the values of `COLUMN=STEP` (in tables, the categories of a variable) are bands of numbers that are STEP apart, so that 16-20 " +
+					"of Age=1 ends below 21, and of Age=0 below 20; may be repeated",
 			},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the files, and write none"},
 		},
@@ -87,9 +86,6 @@ variable gets codes of categorizations that are new.`,
 
 // importData drafts a form from data.
 func (c *console) importData(ctx *cli.Context, r *repository.Repository, path string) error {
-	if ctx.IsSet("step") {
-		return usage("--step goes with tables of forms; for a file of data there is --bands")
-	}
 	how, err := draftingOf(ctx, path)
 	if err != nil {
 		return err
@@ -119,7 +115,11 @@ func (c *console) importData(ctx *cli.Context, r *repository.Repository, path st
 		return err
 	}
 	next := fmt.Sprintf("microrisk keymap analyse -r %s --target %s", shellWord(ctx.String("repository")), shellWord(name))
-	return c.print(draftText(path, d) + c.importedText(ctx, written, "the labels and categories", next))
+	look := "the labels and categories"
+	if len(r.Forms) == 0 {
+		look += ", add the forms of others (microrisk keymap add form)"
+	}
+	return c.print(draftText(path, d) + c.importedText(ctx, written, look, next))
 }
 
 // unchanged says of values in no category that nothing was written.
@@ -160,6 +160,13 @@ func draftingOf(ctx *cli.Context, path string) (keymap.Drafting, error) {
 	if how.MissingCodes, err = words("missing-codes", ctx.StringSlice("missing-codes")); err != nil {
 		return how, err
 	}
+	for name, text := range pairsOf(ctx.StringSlice("step")) {
+		step, err := stepOf(name, text)
+		if err != nil {
+			return how, err
+		}
+		how.Steps = append(how.Steps, keymap.DraftStep{Column: name, Step: step})
+	}
 	for _, text := range ctx.StringSlice("bands") {
 		b, err := draftBandsOf(text)
 		if err != nil {
@@ -168,6 +175,15 @@ func draftingOf(ctx *cli.Context, path string) (keymap.Drafting, error) {
 		how.Bands = append(how.Bands, b)
 	}
 	return how, nil
+}
+
+// stepOf reads the number of --step NAME=NUMBER.
+func stepOf(name, text string) (float64, error) {
+	step, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(step >= 0) || math.IsInf(step, 0) {
+		return 0, usage("--step %s=%s: it needs a number, such as %s=1", name, text, name)
+	}
+	return step, nil
 }
 
 // draftBandsOf reads COLUMN=WIDTH, or COLUMN=LO,...,HI.
@@ -197,97 +213,4 @@ func draftBandsOf(text string) (keymap.DraftBands, error) {
 		return b, usage("--bands %s: one band of all numbers tells nothing apart", text)
 	}
 	return b, nil
-}
-
-// draftText says what became of columns.
-func draftText(path string, d *keymap.Draft) string {
-	rows := [][]report.Cell{{{Text: "column"}, {Text: "variable"}, {Text: "values", Right: true}, {Text: "becomes"}}}
-	var notes, numbers []string
-	for _, x := range d.Columns {
-		values, becomes := "-", "written in"
-		if x.Values >= 0 {
-			values = report.Count(int64(x.Values))
-		}
-		switch {
-		case x.Bands:
-			becomes = report.Plural(int64(x.Categories), "band", "bands")
-		case x.Categories > 0:
-			becomes = report.Plural(int64(x.Categories), "category", "categories")
-		}
-		if !x.New {
-			becomes += ", of the repository"
-		}
-		rows = append(rows, []report.Cell{{Text: report.Printable(x.Column)}, {Text: report.Printable(x.Variable)}, {Text: values, Right: true}, {Text: becomes}})
-		if len(x.Without) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: no value is %s", report.Printable(x.Column), printableList(x.Without)))
-		}
-		if x.Numbers {
-			numbers = append(numbers, x.Column)
-		}
-	}
-	if numbers != nil {
-		notes = append(notes, fmt.Sprintf("%s: texts, all of them numbers; if they measure something, put them into bands: --bands %s=5",
-			printableList(numbers), shellWord(numbers[0])))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q from %s\n\n%s\n", d.Form.Name, report.Printable(path), table("", rows))
-	for _, note := range notes {
-		b.WriteString(wrapped("", strings.Fields(note)))
-	}
-	var whys []string
-	of := make(map[string][]string)
-	for _, l := range d.LeftOut {
-		why := strings.ReplaceAll(l.Why, "--bands "+l.Column+"=", "--bands NAME=")
-		if of[why] == nil {
-			whys = append(whys, why)
-		}
-		name := report.Printable(l.Column)
-		if l.Values > 0 {
-			name += fmt.Sprintf(" (%s)", report.Count(int64(l.Values)))
-		}
-		of[why] = append(of[why], name)
-	}
-	for _, why := range whys {
-		b.WriteString(hanging("left out: "+strings.Join(of[why], ", "), why))
-	}
-	if len(notes)+len(whys) > 0 {
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// hanging is a text that is broken to lines, and what is said of it below.
-func hanging(text, says string) string {
-	return wrapped("", strings.Fields(text)) + wrapped("  ", strings.Fields(says))
-}
-
-func printableList(list []string) string {
-	shown := make([]string, len(list))
-	for i, text := range list {
-		shown[i] = report.Printable(text)
-	}
-	return strings.Join(shown, ", ")
-}
-
-// mostWritten is how many files of an import are listed.
-const mostWritten = 40
-
-// importedText says what was written, and what can be done next; or it is what would be written.
-func (c *console) importedText(ctx *cli.Context, written []repository.Written, look, next string) string {
-	var b strings.Builder
-	if ctx.Bool("dry-run") {
-		for _, w := range written {
-			fmt.Fprintf(&b, "# %s would be\n%s\n", report.Printable(w.Path), w.Text)
-		}
-		return b.String()
-	}
-	b.WriteString(writtenText(written[:min(mostWritten, len(written))], false))
-	if more := len(written) - mostWritten; more > 0 {
-		fmt.Fprintf(&b, "and %s more files\n", report.Count(int64(more)))
-	}
-	fmt.Fprintf(&b, "\nReview %s, and then:\n  microrisk keymap check -r %s\n", look, shellWord(ctx.String("repository")))
-	if next != "" {
-		fmt.Fprintf(&b, "  %s\n", next)
-	}
-	return b.String()
 }

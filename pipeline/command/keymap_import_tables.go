@@ -2,8 +2,6 @@ package command
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,9 +37,9 @@ func (c *console) importTables(ctx *cli.Context, r *repository.Repository, paths
 		}
 	}
 	for name, text := range pairsOf(ctx.StringSlice("step")) {
-		step, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(step >= 0) || math.IsInf(step, 0) {
-			return usage("--step %s=%s: it needs a number, such as %s=1", name, text, name)
+		step, err := stepOf(name, text)
+		if err != nil {
+			return err
 		}
 		if err := l.Bands(name, step); err != nil {
 			return usage("--step: %v", err)

@@ -111,11 +111,38 @@ func TestKeymapImportBands(t *testing.T) {
 	require.Contains(t, texts(t, "r")["variables/years.yaml"], `{id: minf-0, lo: "-inf", hi: 0}`)
 	refused(t, map[string]string{
 		"keymap import people.csv -r r --name D --columns Age=AGE --bands AGE=5": `the variable "Age" of the repository has no band 15-20`,
-		"keymap import text -r r --name D --columns age --bands age=50":          `no band minf-0: add it`,
+		"keymap import text -r r --name D --columns age --bands age=50":          `no band minf-0, which can be added`,
 	}, ExitWrong)
 	refused(t, map[string]string{
 		"keymap import text -r r --name D --columns age": `variable "Age", in variables/age.yaml, has no band for 2 values of the column "age": "-1", "9"`,
 	}, ExitFailed)
+}
+
+// Labels of bands in data are read with the step between numbers: what is missing between two is a band too, and other labels of the same
+// bands are taken for them.
+func TestKeymapImportSteps(t *testing.T) {
+	fresh(t, map[string]string{
+		"a.csv": "Age\n16-20\nunder 16\n25-64\n65+\n", "b.csv": "Age\n0-15\n16 to 20\n65 and over\n", "c.csv": "Age\n0-16\n",
+	})
+	require.Contains(t, done(t, "keymap import a.csv -r r --dry-run").out, `Age: "16-20" and "25-64" look like bands of numbers; --step Age=1 reads them as`)
+	got := done(t, "keymap import a.csv -r r --step Age=1")
+	require.Contains(t, got.out, "5 bands")
+	require.Contains(t, got.out, "Age: no value is 21-25\n")
+	refused(t, map[string]string{
+		"keymap import b.csv -r r":              `"0-15", "16 to 20", "65 and over"; if they are bands of whole numbers, say --step Age=1`,
+		"keymap import b.csv -r r --step Age=2": `has no band for 2 values of the column "Age": "0-15", "16 to 20"`,
+	}, ExitFailed)
+	got = done(t, "keymap import b.csv -r r --step Age=1")
+	require.Contains(t, got.out, `"16 to 20" is 16 <= x < 21`)
+	all := texts(t, "r")
+	require.Contains(t, all["variables/age.yaml"], `{id: "16-21", label: "16-20", lo: 16, hi: 21}`)
+	require.Contains(t, all["forms/a.yaml"], `values: {"0-16": ["under 16"], "16-21": ["16-20"], "25-65": ["25-64"], "65-inf": ["65+"]}`)
+	require.Contains(t, all["forms/b.yaml"], `categories: ["0-16", "16-21", "21-25", "25-65", "65-inf"]`)
+	done(t, "keymap analyse -r r --target a --spec s.yaml --data a.csv")
+	done(t, "run s.yaml")
+
+	// A label that is called as the id of a band is that band, and it is said which one that is.
+	require.Contains(t, done(t, "keymap import c.csv -r r").out, `"0-16" is 0 <= x < 16`)
 }
 
 func TestKeymapImportRefuses(t *testing.T) {
@@ -127,33 +154,37 @@ func TestKeymapImportRefuses(t *testing.T) {
 	})
 	before := texts(t, "r")
 	refused(t, map[string]string{
-		"keymap import -r r":                                       "name a file",
-		"keymap import people.csv -r elsewhere":                    "microrisk keymap init makes one",
-		"keymap import people.csv -r r --columns sge":              `there is no column "sge"`,
-		"keymap import people.csv -r r --columns Sexx":             `there is no column "Sexx"; did you mean "Sex"?`,
-		"keymap import people.csv -r r --columns AGE,AGE":          `columns: "AGE" stands twice`,
-		"keymap import people.csv -r r --columns price":            `column "price": floating point: measured, and hardly the same anywhere else; give it bands, as in --bands price=`,
-		"keymap import people.csv -r r --columns AGE --codes code": `codes: the column "code" is not among the columns that are named`,
-		"keymap import people.csv -r r --codes price":              "numbers that are codes are whole",
-		"keymap import people.csv -r r --codes AGE --bands AGE=5":  "codes or bands, not both",
-		"keymap import people.csv -r r --bands price=5":            "say the bounds of its bands",
-		"keymap import people.csv -r r --bands price=1,2":          "it has numbers beyond the bands (",
-		"keymap import people.csv -r r --bands AGE=20,inf":         "it has numbers from 16 to 99, and the bands are from 20 to below inf",
-		"keymap import people.csv -r r --bands AGE=0.5":            "a width is a whole number",
-		"keymap import people.csv -r r --bands AGE=5,5":            "bounds ascend",
-		"keymap import people.csv -r r --bands AGE":                "says no bands",
-		"keymap import people.csv -r r --bands AGE=-inf,inf":       "tells nothing apart",
-		"keymap import people.csv -r r --bands AGE=1000":           "makes one band of all its values",
-		"keymap import words.csv -r r --bands a=5":                 `bands are of numbers, and "many" is none`,
-		"keymap import people.csv -r r --name Old":                 `there is a form "Old" already, in forms/old.yaml`,
-		"keymap import people.csv long.csv -r r":                   "a form is drafted from one file",
-		"keymap import *.csv -r r":                                 "name the form: --name FORM",
-		"keymap import people.csv -r r --columns x=":               `names no column`,
-		"keymap import people.csv -r r --step AGE=1":               "--step goes with tables of forms",
-		"keymap import long.csv -r r --name A":                     "--name goes with a file of data",
-		"keymap import ab.csv -r r":                                "its values are not of one categorization",
-		"keymap import empty.csv -r r --columns b":                 `column "b": no values`,
-		"keymap import two.csv -r r":                               `it would be the variable "Sex", and so would "Sex"`,
+		"keymap import -r r":                                         "name a file",
+		"keymap import people.csv -r elsewhere":                      "microrisk keymap init makes one",
+		"keymap import people.csv -r r --columns sge":                `there is no column "sge"`,
+		"keymap import people.csv -r r --columns Sexx":               `there is no column "Sexx"; did you mean "Sex"?`,
+		"keymap import people.csv -r r --columns AGE,AGE":            `columns: "AGE" stands twice`,
+		"keymap import people.csv -r r --columns price":              `column "price": floating point: measured, and hardly the same anywhere else; give it bands, as in --bands price=`,
+		"keymap import people.csv -r r --columns AGE --codes code":   `codes: the column "code" is not among the columns that are named`,
+		"keymap import people.csv -r r --codes price":                "numbers that are codes are whole",
+		"keymap import people.csv -r r --codes AGE --bands AGE=5":    "codes, bands or steps, one of them",
+		"keymap import people.csv -r r --bands price=5":              "say the bounds of its bands",
+		"keymap import people.csv -r r --bands price=1,2":            "it has numbers beyond the bands (",
+		"keymap import people.csv -r r --bands AGE=20,inf":           "it has numbers from 16 to 99, and the bands are from 20 to below inf",
+		"keymap import people.csv -r r --bands AGE=0.5":              "a width is a whole number",
+		"keymap import people.csv -r r --bands AGE=5,5":              "bounds ascend",
+		"keymap import people.csv -r r --bands AGE":                  "says no bands",
+		"keymap import people.csv -r r --bands AGE=-inf,inf":         "tells nothing apart",
+		"keymap import people.csv -r r --bands AGE=1000":             "makes one band of all its values",
+		"keymap import words.csv -r r --bands a=5":                   `bands are of numbers, and "many" is none`,
+		"keymap import people.csv -r r --name Old":                   `there is a form "Old" already, in forms/old.yaml`,
+		"keymap import people.csv long.csv -r r":                     "a form is drafted from one file",
+		"keymap import *.csv -r r":                                   "name the form: --name FORM",
+		"keymap import people.csv -r r --columns x=":                 `names no column`,
+		"keymap import people.csv -r r --step AGE=1":                 "steps are of labels of bands, such as 16-20, which are text; values of type int64 are none",
+		"keymap import people.csv -r r --step Sex=1":                 `the variable "Sex" of the repository has no bands (scale: interval): leave out --step`,
+		"keymap import people.csv -r r --step Grade=1":               `no bands of numbers: "A", "A-"`,
+		"keymap import people.csv -r r --step Sex=x":                 "it needs a number, such as Sex=1",
+		"keymap import people.csv -r r --step Grade=1 --codes Grade": "codes, bands or steps, one of them",
+		"keymap import long.csv -r r --name A":                       "--name goes with a file of data",
+		"keymap import ab.csv -r r":                                  "its values are not of one categorization",
+		"keymap import empty.csv -r r --columns b":                   `column "b": no values`,
+		"keymap import two.csv -r r":                                 `it would be the variable "Sex", and so would "Sex"`,
 	}, ExitWrong)
 	refused(t, map[string]string{
 		"keymap import floats.csv -r r": "no column of floats.csv can be a variable of a form as it is:",

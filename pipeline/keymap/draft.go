@@ -3,9 +3,7 @@ package keymap
 import (
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"microrisk/operators/report"
@@ -24,6 +22,7 @@ type Drafting struct {
 	Columns      []DraftColumn // nil for all that have at most MostValues values
 	Codes        []string      // columns of numbers that are codes of categories
 	Bands        []DraftBands
+	Steps        []DraftStep
 	MissingCodes []string // values that say that there is none, in any column
 }
 
@@ -35,6 +34,12 @@ type DraftBands struct {
 	Column string
 	Width  float64
 	Bounds []float64 // the first and the last may be infinite
+}
+
+// A DraftStep is how far the numbers are apart of which the values of a column are bands: those of 16-20 end below 20 + Step.
+type DraftStep struct {
+	Column string
+	Step   float64
 }
 
 // A Draft is a form that was made from the columns of data, and the variables that it needs beside those of the repository.
@@ -54,6 +59,8 @@ type Drafted struct {
 	New              bool     // the repository did not have the variable
 	Without          []string // labels of categories that no value is of
 	Numbers          bool     // the categories are texts that are all numbers
+	Like             []string // categories that look like bands
+	Taken            []string // what values were taken for bands of the repository
 }
 
 // LeftOut is a column that did not.
@@ -71,6 +78,7 @@ type UnmappedVariable struct {
 	File             string // of the variable, below the repository
 	Values           []string
 	Numbers          bool // they lie outside its bands
+	Step             bool // they could be labels of bands
 }
 
 func (e *UnmappedError) Error() string {
@@ -81,12 +89,15 @@ func (e *UnmappedError) Error() string {
 		if v.Numbers {
 			what = "band"
 		}
+		if v.Step && !v.Numbers {
+			list += fmt.Sprintf("; if they are bands of whole numbers, say --step %s=1", v.Column)
+		}
 		lines = append(lines, fmt.Sprintf("variable %q, in %s, has no %s for %s of the column %q: %s", v.Variable, v.File, what,
 			report.Plural(int64(len(v.Values)), "value", "values"), v.Column, list))
 	}
 	first := e.Variables[0]
-	return strings.Join(lines, "\n") + fmt.Sprintf("\nadd categories (microrisk keymap add node) or call them so (rename node), say which values are missing ones "+
-		"(--missing-codes), name another variable (--columns NAME=%s), or leave the column out; or write a form by hand, with values:", first.Column)
+	return strings.Join(lines, "\n") + fmt.Sprintf("\nadd categories (microrisk keymap add node) or call them so (rename node), "+
+		"say which values are missing ones (--missing-codes), name another variable (--columns NAME=%s), or leave the column out; or write a form by hand, with values:", first.Column)
 }
 
 // quotedSome are some values in quotes, and how many more there are.
@@ -181,6 +192,13 @@ func (d *drafter) column(c *column) error {
 		v := &repository.Variable{Name: name, Scale: repository.Interval, Nodes: bandNodes(c.bands), Note: d.noteOf(c)}
 		x.Categories = idsOf(v.Nodes)
 		d.Variables = append(d.Variables, v)
+	case c.step != nil:
+		v := &repository.Variable{Name: name, Scale: repository.Interval}
+		if v.Nodes, made.Without, err = c.labelled(&x); err != nil {
+			return err
+		}
+		x.Categories = idsOf(v.Nodes)
+		d.Variables = append(d.Variables, v)
 	case c.writtenIn:
 		v := &repository.Variable{Name: name, Scale: repository.Interval, AssumedLevels: new(int), Nodes: bandNodes(c.space()), Note: d.noteOf(c)}
 		*v.AssumedLevels = len(c.values)
@@ -189,10 +207,10 @@ func (d *drafter) column(c *column) error {
 		v := &repository.Variable{Name: name}
 		v.Nodes, x.Values = nodesOf(c.values)
 		x.Categories = idsOf(v.Nodes)
-		made.Numbers = len(c.values) > 2 && c.numbers() != nil && !c.codes
+		made.Numbers, made.Like = len(c.values) > 2 && c.numbers() != nil && !c.codes, v.BandLike()
 		d.Variables = append(d.Variables, v)
 	}
-	made.Categories, made.Bands = len(x.Categories), c.bands != nil
+	made.Categories, made.Bands = len(x.Categories), c.bands != nil || c.step != nil
 	d.Form.Variables = append(d.Form.Variables, x)
 	d.Columns = append(d.Columns, made)
 	return err
@@ -233,15 +251,6 @@ func idsOf(nodes []repository.Node) []string {
 	return list
 }
 
-// bandNodes are the categories between bounds.
-func bandNodes(bounds []float64) []repository.Node {
-	var nodes []repository.Node
-	for i := 1; i < len(bounds); i++ {
-		nodes = append(nodes, repository.NewBand("", bounds[i-1], bounds[i]))
-	}
-	return nodes
-}
-
 // longestID is about how long an id becomes that is made of a value.
 const longestID = 60
 
@@ -253,7 +262,7 @@ func nodesOf(values []string) (nodes []repository.Node, stored map[string][]stri
 			taken[value] = true
 		}
 	}
-	next := make(map[string]int)
+	slugs := make(repository.Slugs)
 	stored = make(map[string][]string)
 	for _, value := range values {
 		id, label := value, value
@@ -261,10 +270,7 @@ func nodesOf(values []string) (nodes []repository.Node, stored map[string][]stri
 			label = "(empty)"
 		}
 		if !taken[id] {
-			base := repository.Slug(head(label, longestID))
-			for id = base; taken[id]; id = fmt.Sprintf("%s-%d", base, next[base]+1) {
-				next[base] = max(next[base]+1, 1)
-			}
+			id = slugs.Free(head(label, longestID), func(id string) bool { return taken[id] })
 			taken[id] = true
 		}
 		n := repository.Node{ID: id}
@@ -283,29 +289,4 @@ func head(text string, most int) string {
 		return text
 	}
 	return string([]rune(text[:min(len(text), 4*most)])[:min(most, len([]rune(text)))])
-}
-
-// ends are the least and the largest of some numbers.
-func ends(numbers []float64) (least, most float64) {
-	least, most = math.Inf(1), math.Inf(-1)
-	for _, x := range numbers {
-		least, most = min(least, x), max(most, x)
-	}
-	return least, most
-}
-
-// bandNumber writes a number as it is.
-func bandNumber(x float64) string {
-	return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(x, 'f', -1, 64), "+"))
-}
-
-// BandText says which numbers are in a band.
-func BandText(n repository.Node) string {
-	switch {
-	case math.IsInf(*n.Lo, -1):
-		return "x < " + bandNumber(*n.Hi)
-	case math.IsInf(*n.Hi, 1):
-		return "x >= " + bandNumber(*n.Lo)
-	}
-	return bandNumber(*n.Lo) + " <= x < " + bandNumber(*n.Hi)
 }

@@ -33,6 +33,7 @@ type column struct {
 	width          float64   // of bands that its own numbers bound
 	values         []string  // distinct ones in their order; nil of floating-point ones
 	missing        []string  // missing codes that it has
+	step           *float64  // between numbers, where its values are labels of bands
 	writtenIn      bool      // its values are numbers, and no categories
 	why            string    // it is left out
 	many           int       // values, if they are too many
@@ -59,14 +60,6 @@ func (c *column) numbers() []float64 {
 		list[i] = x
 	}
 	return list
-}
-
-// space are the bounds of all numbers that there could be: from 0 if none is below.
-func (c *column) space() []float64 {
-	if least, _ := ends(c.numbers()); least >= 0 {
-		return []float64{0, math.Inf(1)}
-	}
-	return []float64{math.Inf(-1), math.Inf(1)}
 }
 
 // DraftForm makes a form of the columns of data. A variable that the repository has is the column's only if each of its values is in a category;
@@ -150,11 +143,23 @@ func (d *drafter) choose(j *session.Job) ([]*column, error) {
 		switch {
 		case c == nil:
 		case c.codes:
-			wrong = append(wrong, fmt.Errorf("the column %q has codes or bands, not both", c.name))
+			wrong = append(wrong, fmt.Errorf("the column %q has codes, bands or steps, one of them", c.name))
 		case c.bands != nil || c.width != 0:
 			wrong = append(wrong, fmt.Errorf("bands: %q stands twice", c.name))
 		default:
 			c.bands, c.width, c.named = b.Bounds, b.Width, true
+		}
+	}
+	for _, s := range d.how.Steps {
+		c := find("step", s.Column)
+		switch {
+		case c == nil:
+		case c.codes || c.bands != nil || c.width != 0:
+			wrong = append(wrong, fmt.Errorf("the column %q has codes, bands or steps, one of them", c.name))
+		case c.step != nil:
+			wrong = append(wrong, fmt.Errorf("step: %q stands twice", c.name))
+		default:
+			c.step, c.named = &s.Step, true
 		}
 	}
 	for _, c := range columns {
@@ -181,6 +186,8 @@ func (c *column) unfit(schema *arrow.Schema) string {
 		return "floating point: measured, and hardly the same anywhere else; give it bands, as in --bands " + c.name + "=0,10,100,inf"
 	case reason != "" && reason != session.ReasonFloating:
 		return reason
+	case c.step != nil && !operators.IsText(t):
+		return "steps are of labels of bands, such as 16-20, which are text; values of type " + session.TypeName(c.field.Type) + " are none"
 	case banded && !operators.IsNumber(t) && !operators.IsText(t):
 		return "values of type " + session.TypeName(c.field.Type) + " are no numbers, which bands are of"
 	}
@@ -267,71 +274,6 @@ func (d *drafter) found(c *column, values []string) {
 	case c.bands != nil || c.width != 0:
 		c.why = c.band()
 	}
-}
-
-func finite(bounds []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(bounds), func(x float64) bool { return math.IsInf(x, 0) })
-}
-
-// band puts the numbers of the column into bands; what it says is why that cannot be.
-func (c *column) band() string {
-	numbers := c.numbers()
-	if numbers == nil {
-		i := slices.IndexFunc(c.values, func(value string) bool { return (&column{values: []string{value}}).numbers() == nil })
-		return fmt.Sprintf("bands are of numbers, and %q is none; if it means that there is no value, say so with --missing-codes", c.values[i])
-	}
-	least, most := ends(numbers)
-	if c.width != 0 {
-		first := math.Floor(least/c.width) * c.width
-		if n := (most - first) / c.width; n >= MostValues {
-			return fmt.Sprintf("a width of %s makes %s bands, more than %s", bandNumber(c.width), report.Count(int64(min(n, 1e15))), report.Count(MostValues))
-		}
-		c.bands = []float64{first}
-		for last := first + c.width; last <= most; last += c.width {
-			c.bands = append(c.bands, last)
-		}
-		c.bands = append(c.bands, math.Inf(1))
-		if least < 0 {
-			c.bands[0] = math.Inf(-1)
-		}
-		if len(c.bands) < 3 {
-			return fmt.Sprintf("a width of %s makes one band of all its values", bandNumber(c.width))
-		}
-	}
-	if lo, hi := c.bands[0], c.bands[len(c.bands)-1]; least < lo || most >= hi {
-		return fmt.Sprintf("it has numbers from %s to %s, and the bands are from %s to below %s: they may begin with -inf and end with inf",
-			bandNumber(least), bandNumber(most), bandNumber(lo), bandNumber(hi))
-	}
-	return ""
-}
-
-// outside tells whether some floating-point numbers, of which the names of their bands are known, are in none of the column's.
-func (c *column) outside(names []string) string {
-	if len(names) == 0 {
-		return "no values"
-	}
-	named, err := recode.BandNames(finite(c.bands), c.field.Type)
-	if err != nil {
-		return err.Error()
-	}
-	first, last := 0, len(named)-1
-	if !math.IsInf(c.bands[0], -1) {
-		first++
-	}
-	if !math.IsInf(c.bands[len(c.bands)-1], 1) {
-		last--
-	}
-	var beyond []string
-	for _, name := range names {
-		band := slices.IndexFunc(named, func(of []string) bool { return slices.Contains(of, name) })
-		if band < first || band > last {
-			beyond = append(beyond, name)
-		}
-	}
-	if beyond == nil {
-		return ""
-	}
-	return fmt.Sprintf("it has numbers beyond the bands (%s): they may begin with -inf and end with inf", strings.Join(beyond, ", "))
 }
 
 // Put adds what was drafted to a repository.

@@ -1,6 +1,7 @@
 package keymap
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,89 +12,118 @@ import (
 
 // reuse makes a column what a variable of the repository is, if it can be.
 func (d *drafter) reuse(c *column, v *repository.Variable, x *repository.Instance, made *Drafted) error {
-	g := d.r.Graph(v.Name)
-	if g == nil {
-		return fmt.Errorf("the categories of the variable %q are wrong themselves: microrisk keymap check", v.Name)
-	}
+	interval := v.Scale == repository.Interval
 	unmapped := func(values []string, numbers bool) {
-		d.missing.Variables = append(d.missing.Variables,
-			UnmappedVariable{v.Name, c.name, d.r.File(repository.Variables, v.Name), values, numbers})
+		file := d.r.File(repository.Variables, v.Name)
+		d.missing.Variables = append(d.missing.Variables, UnmappedVariable{v.Name, c.name, file, values, numbers, interval && c.step == nil})
 	}
-	if v.Scale == repository.Interval && (c.bands != nil || c.writtenIn) {
-		return d.reuseNumbers(c, v, x, unmapped)
+	switch {
+	case d.r.Graph(v.Name) == nil:
+		return fmt.Errorf("the categories of the variable %q are wrong themselves: microrisk keymap check", v.Name)
+	case interval && (c.bands != nil || c.writtenIn):
+		return c.reuseNumbers(v, x, unmapped)
+	case !interval && c.bands != nil:
+		return c.without(v, "bands (scale: interval)", "--bands")
+	case !interval && c.step != nil:
+		return c.without(v, "bands (scale: interval)", "--step")
 	}
-	if c.bands != nil {
-		return fmt.Errorf("the variable %q of the repository has no bands (scale: interval): leave out --bands, or name another variable, --columns NAME=%s", v.Name, c.name)
-	}
-	index := repository.NewNodeIndex(v)
-	var missing, used []string
-	stored := make(map[string][]string)
-	for _, value := range c.values {
-		id := index.Of(value)
-		switch {
-		case id == "":
-			missing = append(missing, value)
-			continue
-		case stored[id] == nil:
-			used = append(used, id)
-		}
-		stored[id] = append(stored[id], value)
-	}
-	if v.Scale == repository.Interval && len(used) == 0 && c.numbers() != nil {
-		return d.reuseNumbers(c, v, x, unmapped)
-	}
-	if missing != nil {
-		unmapped(missing, false)
+	stored, missing, err := c.mapped(v)
+	switch {
+	case err != nil:
+		return err
+	case interval && len(stored) == 0 && c.numbers() != nil:
+		return c.reuseNumbers(v, x, unmapped)
+	case missing != nil:
+		unmapped(missing, c.step != nil)
 		return nil
 	}
 	x.Values = stored
 	for _, n := range v.Nodes {
-		if slices.Contains(used, n.ID) {
+		if stored[n.ID] != nil {
 			x.Categories = append(x.Categories, n.ID)
 		}
+		for _, value := range stored[n.ID] {
+			if interval {
+				made.Taken = append(made.Taken, fmt.Sprintf("%q is %s", value, BandText(n)))
+			}
+		}
 	}
-	wrong := g.Check(x.Categories)
+	return d.complete(v, x, made)
+}
+
+// without says that a variable has no bands that a flag needs.
+func (c *column) without(v *repository.Variable, what, flag string) error {
+	return fmt.Errorf("the variable %q of the repository has no %s: leave out %s, or name another variable, --columns NAME=%s", v.Name, what, flag, c.name)
+}
+
+// mapped are the values of the column by category of a variable, and those that are in none.
+func (c *column) mapped(v *repository.Variable) (stored map[string][]string, missing []string, err error) {
+	of := repository.NewNodeIndex(v).Of
+	id := func(i int) string { return of(c.values[i]) }
+	if c.step != nil {
+		bands, err := repository.BandsOf(c.values, *c.step)
+		if err != nil {
+			return nil, nil, err
+		}
+		id = func(i int) string { return bandIn(v, bands[i]) }
+	}
+	stored = make(map[string][]string)
+	for i, value := range c.values {
+		if category := id(i); category == "" {
+			missing = append(missing, value)
+		} else {
+			stored[category] = append(stored[category], value)
+		}
+	}
+	return stored, missing, nil
+}
+
+// complete adds the smallest categories that no value is of, so that the variable is covered.
+func (d *drafter) complete(v *repository.Variable, x *repository.Instance, made *Drafted) error {
+	g, used := d.r.Graph(v.Name), x.Categories
+	wrong := g.Check(used)
 	if wrong == nil {
 		return nil
 	}
 	if len(wrong.Repeated) > 0 {
-		return fmt.Errorf("its values are not of one categorization of %q: %w", v.Name, wrong)
+		return fmt.Errorf("its values are not of one categorization of %q: %w", v.Name, &keymap.InvalidError{Repeated: wrong.Repeated})
 	}
-	for _, sink := range g.Sinks() {
-		covered := slices.ContainsFunc(used, func(id string) bool { return g.Inside(sink, id) })
-		if !covered {
-			x.Categories = append(x.Categories, sink)
-			made.Without = append(made.Without, v.Label(sink))
-		}
+	for _, sink := range wrong.Unreached {
+		x.Categories = append(x.Categories, sink)
+		made.Without = append(made.Without, v.Label(sink))
 	}
+	place := func(id string) int {
+		return slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return n.ID == id })
+	}
+	slices.SortStableFunc(x.Categories, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return nil
 }
 
 // reuseNumbers makes a column of numbers an interval variable of the repository: in bands that it has, or written in.
-func (d *drafter) reuseNumbers(c *column, v *repository.Variable, x *repository.Instance, unmapped func(values []string, numbers bool)) error {
+func (c *column) reuseNumbers(v *repository.Variable, x *repository.Instance, unmapped func(values []string, numbers bool)) error {
+	if c.bands != nil {
+		for i := 1; i < len(c.bands); i++ {
+			band := keymap.Band{Lo: c.bands[i-1], Hi: c.bands[i]}
+			at := slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return *n.Lo == band.Lo && *n.Hi == band.Hi })
+			if at < 0 {
+				return c.without(v, "band "+band.ID()+", which can be added (microrisk keymap add node)", "--bands")
+			}
+			x.Categories = append(x.Categories, v.Nodes[at].ID)
+		}
+		return nil
+	}
 	space := keymap.Band{Lo: math.Inf(1), Hi: math.Inf(-1)}
 	for _, n := range v.Nodes {
 		space.Lo, space.Hi = min(space.Lo, *n.Lo), max(space.Hi, *n.Hi)
 	}
-	if c.bands == nil {
-		var outside []string
-		for i, number := range c.numbers() {
-			if number < space.Lo || number >= space.Hi {
-				outside = append(outside, c.values[i])
-			}
+	var outside []string
+	for i, number := range c.numbers() {
+		if number < space.Lo || number >= space.Hi {
+			outside = append(outside, c.values[i])
 		}
-		if outside != nil {
-			unmapped(outside, true)
-		}
-		return nil
 	}
-	for i := 1; i < len(c.bands); i++ {
-		at := slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return *n.Lo == c.bands[i-1] && *n.Hi == c.bands[i] })
-		if at < 0 {
-			band := keymap.Band{Lo: c.bands[i-1], Hi: c.bands[i]}
-			return fmt.Errorf("the variable %q of the repository has no band %s: add it (microrisk keymap add node), leave out --bands, or name another variable, --columns NAME=%s", v.Name, band.ID(), c.name)
-		}
-		x.Categories = append(x.Categories, v.Nodes[at].ID)
+	if outside != nil {
+		unmapped(outside, true)
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ type Change struct {
 	r      *Repository
 	texts  map[string][]byte // by path; nil for a file that goes
 	read   map[string]*file  // as it was when the repository was opened, by path
+	slugs  map[string]Slugs  // of names of new files, by kind
 	broken []*Finding        // of files that would be changed
 	Force  bool              // edits of categories that are not safe are made, and judged by the forms that use them
 	// Inconsistent lets forms be put whose categories overlap or do not cover their variable: then they are here.
@@ -42,7 +43,7 @@ type Change struct {
 
 // Change begins one.
 func (r *Repository) Change() *Change {
-	c := &Change{r: r, texts: make(map[string][]byte), read: make(map[string]*file, len(r.files))}
+	c := &Change{r: r, texts: make(map[string][]byte), read: make(map[string]*file, len(r.files)), slugs: make(map[string]Slugs)}
 	for _, f := range r.files {
 		c.read[f.path] = f
 	}
@@ -62,7 +63,10 @@ func (c *Change) Put(doc schemas.Document, before string) error {
 		}
 		path := ConfigName
 		if kind != "" {
-			path = kind + "/" + Free(name, func(slug string) bool { return c.taken(kind, slug) }) + ".yaml"
+			if c.slugs[kind] == nil {
+				c.slugs[kind] = make(Slugs)
+			}
+			path = kind + "/" + c.slugs[kind].Free(name, func(slug string) bool { return c.taken(kind, slug) }) + ".yaml"
 		}
 		c.texts[path] = schemas.DocumentYAML(doc)
 		return nil

@@ -25,6 +25,7 @@ type longVariable struct {
 	doc   *Variable
 	ids   map[string]string // of labels
 	taken map[string]bool
+	slugs Slugs
 	lists map[string][]string // of categories, that many forms have
 	names *NodeIndex          // of one that the repository has; nil of others
 }
@@ -199,7 +200,7 @@ func (l *Long) variable(name string) *longVariable {
 	v, ok := l.variables[name]
 	if !ok {
 		name = strings.Clone(name)
-		v = &longVariable{&Variable{Name: name, Nodes: []Node{}}, make(map[string]string), make(map[string]bool), make(map[string][]string), nil}
+		v = &longVariable{&Variable{Name: name, Nodes: []Node{}}, make(map[string]string), make(map[string]bool), make(Slugs), make(map[string][]string), nil}
 		l.variables[name] = v
 		if !l.known(v) {
 			l.Variables = append(l.Variables, v.doc)
@@ -220,7 +221,7 @@ func (v *longVariable) id(label string) string {
 			v.ids[label] = id
 			return id
 		}
-		id = Free(label, func(id string) bool { return v.taken[id] })
+		id = v.slugs.Free(label, func(id string) bool { return v.taken[id] })
 		n := Node{ID: id}
 		if id != label {
 			n.Label = label

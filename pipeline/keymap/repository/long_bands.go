@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -69,6 +70,39 @@ func bandOf(label string, step float64) (keymap.Band, bool) {
 	return keymap.Band{}, false
 }
 
+// BandsOf reads labels as bands of numbers that are step apart, so that 16-20 ends below 20 + step. Where no number is below 0, a band
+// without a lower end begins there.
+func BandsOf(labels []string, step float64) ([]keymap.Band, error) {
+	bands := make([]keymap.Band, len(labels))
+	var odd []string
+	least := math.Inf(1)
+	for i, label := range labels {
+		ok := false
+		if bands[i], ok = bandOf(label, step); !ok {
+			odd = append(odd, strconv.Quote(label))
+		}
+		for _, x := range []float64{bands[i].Lo, bands[i].Hi} {
+			if !math.IsInf(x, 0) {
+				least = min(least, x)
+			}
+		}
+	}
+	if odd != nil {
+		return nil, fmt.Errorf("no bands of numbers: %s", strings.Join(odd, ", "))
+	}
+	for i := range bands {
+		if least >= 0 && math.IsInf(bands[i].Lo, -1) {
+			bands[i].Lo = 0
+		}
+	}
+	return bands, nil
+}
+
+// SortBands puts bands in their order.
+func SortBands(nodes []Node) {
+	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Or(cmp.Compare(*a.Lo, *b.Lo), cmp.Compare(*a.Hi, *b.Hi)) })
+}
+
 // BandLike are labels of a variable that look like bands of numbers, if most of its categories do: read as names, nothing is known of how
 // they overlap, and whether 20 is in "16-20".
 func (v *Variable) BandLike() []string {
@@ -84,8 +118,7 @@ func (v *Variable) BandLike() []string {
 	return list
 }
 
-// Bands makes a variable that was read an interval variable: its labels are bands of numbers that are step apart, so that 16-20 ends below
-// 20 + step. Where no number is below 0, a band without a lower end begins there.
+// Bands makes a variable that was read an interval variable, whose labels are those of [BandsOf].
 func (l *Long) Bands(variable string, step float64) error {
 	v := l.variables[variable]
 	switch {
@@ -97,30 +130,17 @@ func (l *Long) Bands(variable string, step float64) error {
 		v.takeBands(step)
 		return nil
 	}
-	bands := make([]keymap.Band, len(v.doc.Nodes))
-	least := math.Inf(1)
-	var odd []string
+	labels := make([]string, len(v.doc.Nodes))
 	for i, n := range v.doc.Nodes {
-		ok := false
-		if bands[i], ok = bandOf(v.doc.Label(n.ID), step); !ok {
-			odd = append(odd, strconv.Quote(v.doc.Label(n.ID)))
-		}
-		if !math.IsInf(bands[i].Lo, 0) {
-			least = min(least, bands[i].Lo)
-		}
-		if !math.IsInf(bands[i].Hi, 0) {
-			least = min(least, bands[i].Hi)
-		}
+		labels[i] = v.doc.Label(n.ID)
 	}
-	if odd != nil {
-		return fmt.Errorf("variable %q: no bands of numbers: %s", variable, strings.Join(odd, ", "))
+	bands, err := BandsOf(labels, step)
+	if err != nil {
+		return fmt.Errorf("variable %q: %w", variable, err)
 	}
 	became := make(map[string]string)
 	var nodes []Node
 	for i, n := range v.doc.Nodes {
-		if least >= 0 && math.IsInf(bands[i].Lo, -1) {
-			bands[i].Lo = 0
-		}
 		made := NewBand(v.doc.Label(n.ID), bands[i].Lo, bands[i].Hi)
 		if made.Label == made.ID {
 			made.Label = ""
@@ -130,13 +150,7 @@ func (l *Long) Bands(variable string, step float64) error {
 			nodes = append(nodes, made)
 		}
 	}
-	slices.SortStableFunc(nodes, func(a, b Node) int {
-		switch {
-		case *a.Lo < *b.Lo || *a.Lo == *b.Lo && *a.Hi < *b.Hi:
-			return -1
-		}
-		return 1
-	})
+	SortBands(nodes)
 	v.doc.Scale, v.doc.Nodes, v.doc.Edges = Interval, nodes, nil
 	for _, list := range v.lists { // which the forms share
 		for i, id := range list {

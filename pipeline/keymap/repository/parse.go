@@ -139,12 +139,22 @@ func Slug(name string) string {
 }
 
 // Free is a slug that is not taken: a collision gets -2, -3 and so on.
-func Free(name string, taken func(string) bool) string {
+func Free(name string, taken func(string) bool) string { return Slugs{}.Free(name, taken) }
+
+// Slugs are the numbers of slugs that were given of each text, so that the next is found without trying them again.
+type Slugs map[string]int
+
+// Free is a slug that is not taken, as [Free] gives it.
+func (s Slugs) Free(name string, taken func(string) bool) string {
 	base := Slug(name)
-	for i, s := 2, base; ; i++ {
-		if !taken(s) {
-			return s
+	for {
+		s[base]++
+		slug := base
+		if n := s[base]; n > 1 {
+			slug = fmt.Sprintf("%s-%d", base, n)
 		}
-		s = fmt.Sprintf("%s-%d", base, i)
+		if !taken(slug) {
+			return slug
+		}
 	}
 }
