@@ -58,6 +58,9 @@ func (c *console) addForm() *cli.Command {
 				if err := sayVariables(ctx, f); err != nil {
 					return err
 				}
+				if err := paired(ctx, "metadata"); err != nil {
+					return err
+				}
 				for key, value := range pairsOf(ctx.StringSlice("metadata")) {
 					f.Metadata = with(f.Metadata, key, value)
 				}
@@ -111,6 +114,16 @@ func pairsOf(texts []string) func(yield func(string, string) bool) {
 			}
 		}
 	}
+}
+
+// paired refuses a flag that is not NAME=VALUE.
+func paired(ctx *cli.Context, flag string) error {
+	for _, text := range ctx.StringSlice(flag) {
+		if i := strings.IndexByte(text, '='); i <= 0 {
+			return fmt.Errorf("--%s %s: it must be NAME=VALUE", flag, text)
+		}
+	}
+	return nil
 }
 
 // sayVariables puts what flags say of variables into a form.
@@ -192,7 +205,14 @@ func sayCategories(ctx *cli.Context, v *repository.Variable) error {
 		return slices.ContainsFunc(v.Nodes, func(n repository.Node) bool { return n.ID == id })
 	}
 	if ctx.IsSet("categories") {
-		for _, label := range strings.Split(ctx.String("categories"), ",") {
+		labels := strings.Split(ctx.String("categories"), ",")
+		for i, label := range labels {
+			switch {
+			case strings.TrimSpace(label) == "":
+				return fmt.Errorf("--categories %s: a category has no label", ctx.String("categories"))
+			case slices.Contains(labels[:i], label):
+				return fmt.Errorf("--categories %s: %s is named twice", ctx.String("categories"), label)
+			}
 			id := repository.Free(label, taken)
 			n := repository.Node{ID: id}
 			if label != id {
@@ -306,6 +326,9 @@ func (c *console) addGroup() *cli.Command {
 				where := make(map[string][]string)
 				for key, values := range g.Where {
 					where[key] = values
+				}
+				if err := paired(ctx, "where"); err != nil {
+					return err
 				}
 				for key, value := range pairsOf(ctx.StringSlice("where")) {
 					where[key] = append(slices.Clone(where[key]), value)

@@ -155,7 +155,7 @@ of them are harmonized.`,
 func named(ctx *cli.Context, what ...string) ([]string, error) {
 	args := ctx.Args().Slice()
 	if len(args) != len(what) {
-		return nil, usage("microrisk keymap %s takes %s", strings.TrimPrefix(ctx.Command.FullName(), "keymap "), strings.Join(what, " "))
+		return nil, usage("%s takes %s", ctx.Command.HelpName, strings.Join(what, " "))
 	}
 	return args, nil
 }

@@ -131,7 +131,12 @@ func TestKeymapWrong(t *testing.T) {
 		"category Britain: nothing is said":                                     {"keymap", "add", "node", v, "Britain", "--id", "Britain", "-r", "r"},
 		"is no smallest category":                                               {"keymap", "add", "node", v, "Great Britain", "--whole", "britain", "-r", "r"},
 		"category northern-ireland is just that already":                        {"keymap", "add", "node", v, "Ulster", "--whole", "northern-ireland", "-r", "r"},
-		"say --any Age": {"keymap", "add", "form", "Survey X", "--variable", "Age", "-r", "r"},
+		"microrisk keymap add form takes FORM":                                  {"keymap", "add", "form", "-r", "r"},
+		"--metadata Kind: it must be NAME=VALUE":                                {"keymap", "add", "form", "Survey X", "--metadata", "Kind", "-r", "r"},
+		"--where =on: it must be NAME=VALUE":                                    {"keymap", "add", "group", "G", "--where", "=on", "-r", "r"},
+		"--categories a,,b: a category has no label":                            {"keymap", "add", "variable", "Sex", "--categories", "a,,b", "-r", "r"},
+		"--categories a,b,a: a is named twice":                                  {"keymap", "add", "variable", "Sex", "--categories", "a,b,a", "-r", "r"},
+		"say --any Age":                                                         {"keymap", "add", "form", "Survey X", "--variable", "Age", "-r", "r"},
 	} {
 		got := microrisk(t, args...)
 		assert.Equal(t, ExitWrong, got.status, "%v: %s", args, got.err)

@@ -156,14 +156,21 @@ func TestBadInput(t *testing.T) {
 			`variables/sex.yaml:3:1: scale "ratio" is unknown; it is one of nominal, ordinal, interval`,
 		}},
 		{"band to NaN", replaced(a, "hi: inf", "hi: .nan"), []string{
-			`variables/age.yaml:7:23: hi is ".nan"; it must be a number, or inf or -inf`,
+			`variables/age.yaml:7:23: hi must be a number, or inf or -inf, not ".nan"`,
 		}},
 		{"band to NaN, in words", replaced(a, "hi: inf", "hi: NaN"), []string{
-			`variables/age.yaml:7:23: hi is "NaN"; it must be a number, or inf or -inf`,
+			`variables/age.yaml:7:23: hi must be a number, or inf or -inf, not "NaN"`,
 		}},
 		{"band to text", replaced(a, "hi: inf", "hi: old"), []string{
-			`variables/age.yaml:7:23: hi is "old"; it must be a number, or inf or -inf`,
+			`variables/age.yaml:7:23: hi must be a number, or inf or -inf, not "old"`,
 		}},
+		{"band to nothing", replaced(a, "hi: inf", "hi: ~"), []string{
+			"variables/age.yaml:7:23: hi must be a number, or inf or -inf",
+		}},
+		{"band to a list", replaced(a, "hi: inf", "hi: [1]"), []string{
+			"variables/age.yaml:7:23: hi must be a number, or inf or -inf",
+		}},
+		{"band to quotes", replaced(a, "hi: inf", "hi: '20'"), nil},
 		{"band backwards", replaced(a, "hi: 18", "hi: -1"), []string{
 			"variables/age.yaml:6:5: category young: the band from 0 to -1 must begin below its end",
 		}},
@@ -180,7 +187,7 @@ func TestBadInput(t *testing.T) {
 			"variables/sex.yaml:6:5: category x: lo and hi belong to all categories of an interval variable, and to no others",
 		}},
 		{"band beyond numbers", replaced(a, "lo: 18", "lo: 1e999"), []string{
-			`variables/age.yaml:7:15: lo is "1e999"; it must be a number, or inf or -inf`,
+			`variables/age.yaml:7:15: lo must be a number, or inf or -inf, not "1e999"`,
 		}},
 		{"no variables", replaced(b, good[b][strings.Index(good[b], "variables"):], ""), []string{
 			`forms/b.yaml:1:1: form "B" has no variables; those that it holds are listed under variables`,

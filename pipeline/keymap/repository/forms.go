@@ -50,21 +50,22 @@ type boundForm struct{ to **float64 }
 
 // Read takes a bound.
 func (b boundForm) Read(d *schemas.Decoder, n *schemas.Node, path string, f *schemas.Field) {
-	if text, ok := n.Scalar(); ok {
-		switch text {
-		case "inf", ".inf", "+inf":
-			*b.to = pointer(math.Inf(1))
-			return
-		case "-inf", "-.inf":
-			*b.to = pointer(math.Inf(-1))
-			return
-		}
+	text, ok := n.Scalar()
+	switch text {
+	case "inf", ".inf", "+inf":
+		*b.to = pointer(math.Inf(1))
+		return
+	case "-inf", "-.inf":
+		*b.to = pointer(math.Inf(-1))
+		return
 	}
-	if text, ok := n.Scalar(); ok {
-		if x, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			d.Problem(path, fmt.Sprintf("%s is %q; it must be a number, or inf or -inf", f.Name, text))
-			return
+	if x, err := strconv.ParseFloat(text, 64); !ok || err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		said := ""
+		if ok {
+			said = fmt.Sprintf(", not %q", text)
 		}
+		d.Problem(path, f.Name+" must be a number, or inf or -inf"+said)
+		return
 	}
 	if v := d.Number(n, path, f.Name); !d.Failed(path) {
 		*b.to = &v
