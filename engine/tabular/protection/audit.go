@@ -1,0 +1,303 @@
+package protection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"microrisk/engine/tabular"
+)
+
+// A Verdict is what an audit says of a cell.
+type Verdict uint8
+
+// Verdicts, from good to bad.
+const (
+	Pass  Verdict = iota // the attacker's interval is as wide as needed, which is proven
+	Under                // it is not
+	Exact                // the value can be found
+)
+
+// String is the word for files.
+func (v Verdict) String() string { return [...]string{"pass", "under", "exact"}[v] }
+
+// A Finding is what an audit found out of a need. The interval is the one of the attacker who comes closest: Holder is who that is, 0 for
+// anybody outside. It lies inside the true one, and is equal to it in networks; elsewhere it may be no wider than is needed.
+type Finding struct {
+	Need    Need
+	Verdict Verdict
+	Holder  int64
+	Interval
+}
+
+// A Report is an audit of a pattern: findings in the order of the needs, and the size of what was looked at.
+type Report struct {
+	Findings            []Finding
+	Components, Largest int // of the hidden cells, and the number of cells of the largest
+	Pivots              int // of linear programs
+}
+
+// Failed are the findings that do not pass.
+func (r *Report) Failed() []Finding {
+	var list []Finding
+	for _, f := range r.Findings {
+		if f.Verdict != Pass {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Audit tries all attackers on a pattern: hidden cells, by cell number. A cell with a need that is not hidden is known exactly. Errors: what
+// Check refuses, a context that ended, program.ErrNumerical. Nothing that fails is reported to pass.
+func Audit(ctx context.Context, t *Table, hidden []bool, needs []Need, insider Insider) (*Report, error) {
+	p, err := newPlan(t, needs)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkHidden(hidden); err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	for _, c := range t.System.Components(hidden) {
+		r.Components++
+		r.Largest = max(r.Largest, len(c))
+	}
+	a := p.auditor(ctx, hidden, insider)
+	for _, n := range needs {
+		f, _, err := a.prove(n)
+		if err != nil {
+			return nil, err
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	r.Pivots = a.effort.pivots
+	return r, nil
+}
+
+// Intervals are those of hidden cells for somebody outside, in the order of the cells. In networks they are exact, elsewhere their ends are
+// whole numbers within the true ones. Errors are Audit's.
+func Intervals(ctx context.Context, t *Table, hidden []bool, cells []int32) ([]Interval, error) {
+	p, err := newPlan(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkHidden(hidden); err != nil {
+		return nil, err
+	}
+	a := p.auditor(ctx, hidden, InsiderOff)
+	list := make([]Interval, len(cells))
+	for i, cell := range cells {
+		if err := t.checkNeeds([]Need{{Cell: cell}}); err != nil {
+			return nil, err
+		}
+		list[i] = p.interval(cell, way{})
+		if !hidden[cell] {
+			continue
+		}
+		w, err := a.attack(0, Need{Cell: cell, Lower: infinite, Upper: infinite, Sliding: infinite})
+		if err != nil {
+			return nil, err
+		}
+		list[i] = p.interval(cell, w)
+	}
+	return list, nil
+}
+
+// A way is how far an attacker's view of a cell reaches down and up, and which cells have to move for that.
+type way struct {
+	down, up    int64
+	below, over []int32
+}
+
+// enough tells whether it is as far as needed.
+func (w way) enough(n Need) bool {
+	return w.down >= n.Lower && w.up >= n.Upper && (w.down >= n.Sliding || w.up >= n.Sliding || w.down+w.up >= n.Sliding)
+}
+
+// interval is the one of a cell that is seen so far.
+func (p *plan) interval(cell int32, w way) Interval {
+	x := p.Values[cell]
+	if w.up == infinite {
+		return Interval{x - w.down, tabular.NoLimit}
+	}
+	return Interval{x - w.down, x + w.up}
+}
+
+// An auditor tries attackers on a pattern. After a change of the pattern it has to forget.
+type auditor struct {
+	*plan
+	hidden  []bool
+	insider Insider
+	brief   bool // go no further than needed
+	effort  *effort
+	whole   map[[2]int64]*engine // by holder and first cell of a component without his cells
+}
+
+// An engine is an attacker of an area.
+type engine struct {
+	*area
+	attacker
+}
+
+func (p *plan) auditor(ctx context.Context, hidden []bool, insider Insider) *auditor {
+	a := &auditor{plan: p, hidden: hidden, insider: insider, effort: &effort{ctx: ctx}}
+	a.forget()
+	return a
+}
+
+func (a *auditor) forget() { a.whole = make(map[[2]int64]*engine) }
+
+// prove finds out what comes of a need, and which cells have to stay hidden for what was found.
+func (a *auditor) prove(need Need) (Finding, []int32, error) {
+	n := a.capped(need)
+	f := Finding{Need: need, Verdict: Exact, Interval: a.interval(n.Cell, way{})}
+	if !a.hidden[n.Cell] {
+		return f, nil, nil
+	}
+	w, err := a.attack(0, n)
+	if err != nil {
+		return f, nil, err
+	}
+	f.judge(a.plan, n, w, 0)
+	evidence := append(slices.Clone(w.below), w.over...)
+	if f.Verdict != Pass || a.insider == InsiderOff || a.Sole == nil {
+		return f, evidence, nil
+	}
+	if a.insider == InsiderExact {
+		n = Need{Cell: n.Cell, Sliding: 1}
+	}
+	for _, h := range a.holders(n.Cell, evidence) {
+		if a.untouched(w, n, h) {
+			continue
+		}
+		v, err := a.attack(h, n)
+		if err != nil {
+			return f, nil, err
+		}
+		if f.judge(a.plan, n, v, h); f.Verdict != Pass {
+			return f, nil, nil
+		}
+		evidence = append(append(evidence, v.below...), v.over...)
+	}
+	slices.Sort(evidence)
+	return f, slices.Compact(evidence), nil
+}
+
+// judge takes over what an attacker sees.
+func (f *Finding) judge(p *plan, n Need, w way, holder int64) {
+	verdict := Under
+	switch {
+	case w.enough(n):
+		verdict = Pass
+	case w.down == 0 && w.up == 0:
+		verdict = Exact
+	}
+	if holder == 0 || verdict != Pass {
+		f.Verdict, f.Holder, f.Interval = verdict, holder, p.interval(n.Cell, w)
+	}
+}
+
+// holders are the one contributors of some cells that are not the cell's, in order.
+func (a *auditor) holders(cell int32, cells []int32) []int64 {
+	var list []int64
+	for _, c := range cells {
+		if h := a.sole(c); h != 0 && h != a.sole(cell) {
+			list = append(list, h)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// untouched tells whether a way is enough without the holder's cells moving.
+func (a *auditor) untouched(w way, n Need, holder int64) bool {
+	his := func(c int32) bool { return a.sole(c) == holder }
+	if slices.ContainsFunc(w.below, his) || w.below == nil {
+		w.down = 0
+	}
+	if slices.ContainsFunc(w.over, his) || w.over == nil {
+		w.up = 0
+	}
+	return w.enough(n)
+}
+
+// attack finds how far a holder's view of a cell reaches, 0 for anybody outside: by flows where that is a network; else with the cells
+// around it moving, more and more of them, which is a proof where it is enough.
+func (a *auditor) attack(holder int64, n Need) (way, error) {
+	cells, _ := a.region(n.Cell, a.hidden, holder, -1)
+	key := [2]int64{holder, int64(cells[0])}
+	e := a.whole[key]
+	if e == nil {
+		area := a.area(cells)
+		e = &engine{area: area}
+		if w := newNetwork(area); w != nil {
+			e.attacker = w
+		}
+		a.whole[key] = e
+	}
+	if e.attacker == nil || !isNetwork(e.attacker) {
+		for _, steps := range []int{2, 4, 8} {
+			near, whole := a.region(n.Cell, a.hidden, holder, steps)
+			if whole || n.Sliding == infinite {
+				break
+			}
+			area := a.area(near)
+			if w, err := a.look(&engine{area, area.attacker(a.effort)}, n); err != nil || w.enough(n) {
+				return w, err
+			}
+		}
+	}
+	if e.attacker == nil {
+		e.attacker = newLinear(e.area, a.effort)
+	}
+	return a.look(e, n)
+}
+
+func isNetwork(a attacker) bool {
+	_, is := a.(*network)
+	return is
+}
+
+// look asks an attacker for both ends of an interval.
+func (a *auditor) look(e *engine, n Need) (w way, err error) {
+	if err := a.effort.ctx.Err(); err != nil {
+		return w, err
+	}
+	column := e.column(n.Cell)
+	up, down := int64(infinite), int64(infinite)
+	if a.brief || !isNetwork(e.attacker) && n.Sliding != infinite {
+		up = max(n.Upper, n.Sliding)
+	}
+	if w.up, w.over, err = e.name(column, true, up); err != nil {
+		return w, err
+	}
+	if up != infinite {
+		if down = max(n.Lower, n.Sliding-w.up); down <= 0 {
+			return w, nil
+		}
+	}
+	w.down, w.below, err = e.name(column, false, down)
+	return w, err
+}
+
+// name is reach, with cells in the place of columns: all of them where it is not known which move.
+func (e *engine) name(column int32, up bool, want int64) (int64, []int32, error) {
+	moved, columns, err := e.reach(column, up, want)
+	if moved == infinite && columns == nil {
+		return moved, e.cells, err
+	}
+	cells := make([]int32, len(columns))
+	for i, c := range columns {
+		cells[i] = e.cells[c]
+	}
+	return moved, cells, err
+}
+
+// checkHidden finds a pattern that is none.
+func (p *plan) checkHidden(hidden []bool) error {
+	if len(hidden) != p.System.Cells {
+		return fmt.Errorf("a pattern of %d cells, where the table has %d", len(hidden), p.System.Cells)
+	}
+	return nil
+}

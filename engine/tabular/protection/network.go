@@ -1,0 +1,204 @@
+package protection
+
+// A network is an area each of whose cells goes from one equation to another, when some equations' signs are changed: moving cells is sending
+// flows around. Its answers are exact.
+type network struct {
+	*area
+	tail, head []int32 // nodes of columns: rows, and one for what is outside
+	flip       []int64 // signs of rows
+	first      []int32 // arcs of node v are arcs[first[v]:first[v+1]]
+	arcs       []int32 // columns that leave, complements of columns that arrive
+	moved      []int64
+	from       []int32 // arc by which a node was reached
+	seen       []int32
+	stamp      int32
+	queue      []int32
+}
+
+// newNetwork is nil for an area that is no network: one with a cell in three equations, or whose equations' signs do not agree.
+func newNetwork(a *area) *network {
+	n := &network{area: a, flip: make([]int64, len(a.rows)), tail: make([]int32, len(a.cells)), head: make([]int32, len(a.cells)),
+		moved: make([]int64, len(a.cells))}
+	type end struct {
+		row  int32
+		sign int64
+	}
+	ends := make([][2]end, len(a.cells))
+	count := make([]int8, len(a.cells))
+	for i, row := range a.rows {
+		for _, e := range row {
+			if count[e.column] == 2 {
+				return nil
+			}
+			ends[e.column][count[e.column]] = end{int32(i), e.sign}
+			count[e.column]++
+		}
+	}
+	for i := range a.rows {
+		if n.flip[i] != 0 {
+			continue
+		}
+		n.flip[i] = 1
+		for queue := []int32{int32(i)}; len(queue) > 0; queue = queue[1:] {
+			at := queue[0]
+			for _, e := range a.rows[at] {
+				if count[e.column] < 2 {
+					continue
+				}
+				x, y := ends[e.column][0], ends[e.column][1]
+				if x.row != at {
+					x, y = y, x
+				}
+				switch want := -n.flip[at] * x.sign * y.sign; n.flip[y.row] {
+				case 0:
+					n.flip[y.row] = want
+					queue = append(queue, y.row)
+				case -want:
+					return nil
+				}
+			}
+		}
+	}
+	outside := int32(len(a.rows))
+	for j := range a.cells {
+		n.tail[j], n.head[j] = outside, outside
+		for _, e := range ends[j][:count[j]] {
+			if n.flip[e.row]*e.sign > 0 {
+				n.head[j] = e.row
+			} else {
+				n.tail[j] = e.row
+			}
+		}
+	}
+	n.index()
+	return n
+}
+
+func (n *network) index() {
+	nodes := len(n.rows) + 1
+	n.from, n.seen, n.first = make([]int32, nodes), make([]int32, nodes), make([]int32, nodes+1)
+	for j := range n.cells {
+		n.first[n.tail[j]+1]++
+		n.first[n.head[j]+1]++
+	}
+	for v := range nodes {
+		n.first[v+1] += n.first[v]
+	}
+	n.arcs = make([]int32, 2*len(n.cells))
+	next := append([]int32(nil), n.first...)
+	for j := range n.cells {
+		t, h := n.tail[j], n.head[j]
+		n.arcs[next[t]] = int32(j)
+		next[t]++
+		n.arcs[next[h]] = ^int32(j)
+		next[h]++
+	}
+}
+
+// room is how much more can be sent along an arc, or back along it if it is a complement.
+func (n *network) room(a int32) int64 {
+	if a >= 0 {
+		if n.up[a] == infinite {
+			return infinite
+		}
+		return n.up[a] - n.moved[a]
+	}
+	if n.down[^a] == infinite {
+		return infinite
+	}
+	return n.down[^a] + n.moved[^a]
+}
+
+// ends are the nodes that an arc, or its complement, goes between.
+func (n *network) ends(a int32) (from, to int32) {
+	if a >= 0 {
+		return n.tail[a], n.head[a]
+	}
+	return n.head[^a], n.tail[^a]
+}
+
+// path finds a shortest path with room from one node to another that leaves out a column.
+func (n *network) path(from, to, without int32) bool {
+	n.stamp++
+	n.seen[from] = n.stamp
+	if from == to {
+		return true
+	}
+	n.queue = append(n.queue[:0], from)
+	for k := 0; k < len(n.queue); k++ {
+		v := n.queue[k]
+		for _, a := range n.arcs[n.first[v]:n.first[v+1]] {
+			_, w := n.ends(a)
+			if n.seen[w] == n.stamp || a == without || ^a == without || n.room(a) <= 0 {
+				continue
+			}
+			n.seen[w], n.from[w] = n.stamp, a
+			if w == to {
+				return true
+			}
+			n.queue = append(n.queue, w)
+		}
+	}
+	return false
+}
+
+// reach is an attacker's: a largest flow, from the truth.
+func (n *network) reach(column int32, up bool, want int64) (int64, []int32, error) {
+	clear(n.moved)
+	a := column
+	if !up {
+		a = ^column
+	}
+	home, start := n.ends(a)
+	moved := int64(0)
+	for moved < want && n.room(a) > 0 && n.path(start, home, column) {
+		step := min(want-moved, n.room(a))
+		for v := home; v != start; {
+			step = min(step, n.room(n.from[v]))
+			v, _ = n.ends(n.from[v])
+		}
+		if step == infinite {
+			moved = infinite
+			step = 1 // a unit shows which columns move
+		}
+		n.send(a, step)
+		for v := home; v != start; {
+			n.send(n.from[v], step)
+			v, _ = n.ends(n.from[v])
+		}
+		if moved == infinite {
+			break
+		}
+		moved += step
+	}
+	var columns []int32
+	for j, x := range n.moved {
+		if x != 0 {
+			columns = append(columns, int32(j))
+		}
+	}
+	return moved, columns, nil
+}
+
+func (n *network) send(a int32, amount int64) {
+	if a >= 0 {
+		n.moved[a] += amount
+	} else {
+		n.moved[^a] -= amount
+	}
+}
+
+// potentials are an attacker's: 1 or -1 on one side of the least cut, by which no more can come.
+func (n *network) potentials() []float64 {
+	g := make([]float64, len(n.rows))
+	inside := n.seen[len(n.rows)] == n.stamp // the outside has been reached: the other side has the rows
+	for i := range g {
+		switch reached := n.seen[i] == n.stamp; {
+		case reached && !inside:
+			g[i] = float64(n.flip[i])
+		case !reached && inside:
+			g[i] = -float64(n.flip[i])
+		}
+	}
+	return g
+}
