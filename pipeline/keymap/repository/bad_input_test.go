@@ -164,6 +164,13 @@ func TestBadInput(t *testing.T) {
 		{"band to text", replaced(a, "hi: inf", "hi: old"), []string{
 			`variables/age.yaml:7:23: hi must be a number, or inf or -inf, not "old"`,
 		}},
+		{"edges of bands", replaced(a, "nodes:", "edges: [[young, old]]\nnodes:"), []string{
+			"variables/age.yaml:5:1: edges of an interval variable are made from its bands: leave them out",
+		}},
+		{"a band that others make", map[string]string{a: good[a] + "  - {id: mid, lo: 10, hi: 30}\n",
+			b: strings.Replace(good[b], "Age: {}", "Age: {categories: [0-10, mid, 30-inf]}", 1)}, []string{
+			`forms/b.yaml:5:9: category 0-10 is made by the bands of others and may go as they change: name it among the nodes of "Age"`,
+		}},
 		{"band to nothing", replaced(a, "hi: inf", "hi: ~"), []string{
 			"variables/age.yaml:7:23: hi must be a number, or inf or -inf",
 		}},
@@ -376,6 +383,15 @@ func TestBadInput(t *testing.T) {
 		{"unknown scenario mode", map[string]string{s: good[s] + "mode: vague\n"}, []string{
 			`scenarios/s.yaml:5:1: mode "vague" is unknown; it is one of specific, typical, multiple`,
 		}},
+		{"specific scenario of a group", map[string]string{s: good[s] + "mode: specific\n"}, []string{
+			"scenarios/s.yaml:5:1: a specific scenario matches one form",
+		}},
+		{"typical scenario of a form", map[string]string{s: strings.Replace(good[s], "groups: [All]", "forms: [B]", 1) + "mode: typical\n"}, []string{
+			"scenarios/s.yaml:5:1: a typical scenario matches one group",
+		}},
+		{"form left out that is not there", replaced(s, "[All]", "[All], exclude: [Q]"), []string{
+			`scenarios/s.yaml:4:1: there is no form "Q"; did you mean "A"?`,
+		}},
 		{"max nodes", map[string]string{ConfigName: good[ConfigName] + "max_nodes: 0\n"}, []string{
 			"microrisk-keymap.yaml:2:1: max_nodes is 0; it must be at least 1",
 		}},
@@ -391,6 +407,9 @@ func TestBadInput(t *testing.T) {
 				got = append(got, f.String())
 			}
 			require.Equal(t, c.want, got)
+			for _, f := range r.Findings { // a lenient analysis goes on with what overlaps or lacks something, and with nothing else
+				require.Equal(t, c.what == "not exhaustive" || c.what == "overlapping", f.Inconsistent)
+			}
 		})
 	}
 }

@@ -197,7 +197,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 			"nodes: [{id: lower, lo: 0, hi: 18}, {id: upper, lo: 18, hi: 40}]\n",
 	})
 	before := folder(t, dir)
-	lo, hi, end := 18.0, 39.0, 60.0
+	below, lo, hi, end := -5.0, 18.0, 39.0, 60.0
 	for says, put := range map[string]func(r *Repository, c *Change) error{
 		"the categories do not cover x": func(_ *Repository, c *Change) error {
 			return c.Put(&Form{Name: "New", Variables: []Instance{{Variable: "Sex", Categories: []string{"f", "m"}}}}, "")
@@ -234,6 +234,11 @@ func TestChangesThatAreRefused(t *testing.T) {
 			v.Nodes = append(v.Nodes[:2:2], Node{ID: "more", Lo: &lo, Hi: &end})
 			return c.Put(&v, "Years")
 		},
+		"the bands cover m5-40 instead of 0-40": func(r *Repository, c *Change) error {
+			v := *r.Variable("Years")
+			v.Nodes = append(v.Nodes[:2:2], Node{ID: "less", Lo: &below, Hi: &lo})
+			return c.Put(&v, "Years")
+		},
 	} {
 		r := reopened(t, dir)
 		c := r.Change()
@@ -267,6 +272,76 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 	require.ErrorContains(t, err, "forms/new-2.yaml was changed by something else meanwhile")
 	require.Equal(t, after, folder(t, dir))
+}
+
+// What is renamed is renamed wherever it is named.
+func TestRenamesEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	writeAll(t, dir, good)
+	writeAll(t, dir, map[string]string{
+		"variables/age.yaml": good["variables/age.yaml"] + "review: {same: [Sex], different: [Sex]}\n",
+		"groups/other.yaml":  "schema: microrisk/keymap/group@1\nname: Other\nforms: [B]\nunion: [All]\n",
+		"groups/third.yaml":  "schema: microrisk/keymap/group@1\nname: Third\nforms: [B]\nminus: [All]\n",
+		"scenarios/u.yaml": "schema: microrisk/keymap/scenario@1\nname: U\ntarget: B\nvariables: [Sex]\n" +
+			"match: {groups: [All], forms: [B], exclude: [B, A]}\n",
+	})
+	for _, x := range [][3]string{{Variables, "Sex", "Gender"}, {Forms, "B", "Bank"}, {Groups, "All", "Every"}, {Scenarios, "U", "V"}} {
+		c := reopened(t, dir).Change()
+		require.NoError(t, c.Rename(x[0], x[1], x[2]))
+		_, err := c.Apply(false)
+		require.NoError(t, err)
+	}
+	r := reopened(t, dir)
+	require.Empty(t, r.Findings)
+	require.Equal(t, []string{"Gender"}, r.Variable("Age").Review.Same)
+	require.Equal(t, []string{"Gender"}, r.Variable("Age").Review.Different)
+	require.Equal(t, map[string][]string{"C2.001": {"young", "old"}}, r.Variable("Age").Codes) // a value that is written in has its code without that
+	require.Equal(t, []string{"Every"}, r.Group("Other").Union)
+	require.Equal(t, []string{"Every"}, r.Group("Third").Minus)
+	s := r.Scenario("V")
+	require.Equal(t, Match{Groups: []string{"Every"}, Forms: []string{"Bank"}, Exclude: []string{"Bank", "A"}}, s.Match)
+	require.Equal(t, "Bank", s.Target)
+	require.Equal(t, []string{"Gender"}, s.Variables)
+	require.ErrorContains(t, r.Change().Rename(Forms, "Bank", "A"), `there is a form "A" already`)
+	require.ErrorContains(t, r.Change().Rename(Forms, "Bank", ""), "a form needs a name")
+}
+
+// Force makes an edit that is not safe, if nothing that is there becomes wrong by it.
+func TestForce(t *testing.T) {
+	dir := t.TempDir()
+	writeAll(t, dir, good)
+	writeAll(t, dir, map[string]string{"variables/free.yaml": "schema: microrisk/keymap/variable@1\nname: Free\nnodes: [{id: a}, {id: b}]\n"})
+	r := reopened(t, dir)
+	for name, put := range map[string]func(v *Variable){
+		"Free": func(v *Variable) { v.Nodes = append(v.Nodes[:2:2], Node{ID: "c"}) },
+		"Sex":  func(v *Variable) { v.Nodes = append(v.Nodes[:4:4], Node{ID: "c"}) },
+	} {
+		for _, force := range []bool{false, true} {
+			v := *r.Variable(name)
+			put(&v)
+			c := r.Change()
+			c.Force = force
+			require.NoError(t, c.Put(&v, name))
+			_, err := c.Apply(true)
+			require.Equal(t, force && name == "Free", err == nil, "%s %v: %v", name, force, err)
+		}
+	}
+}
+
+// New objects of one change whose names make the same slug get files of their own.
+func TestSlugsOfOneChange(t *testing.T) {
+	dir := t.TempDir()
+	writeAll(t, dir, good)
+	c := reopened(t, dir).Change()
+	for _, name := range []string{"New", "new", "NEW"} {
+		require.NoError(t, c.Put(&Form{Name: name, Variables: []Instance{{Variable: "Age"}}}, ""))
+	}
+	_, err := c.Apply(false)
+	require.NoError(t, err)
+	r := reopened(t, dir)
+	require.Equal(t, "forms/new.yaml", r.File(Forms, "New"))
+	require.Equal(t, "forms/new-2.yaml", r.File(Forms, "new"))
+	require.Equal(t, "forms/new-3.yaml", r.File(Forms, "NEW"))
 }
 
 // Comments stay beside what gets another name.
