@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Drawing is a partition graph as it is written down: nodes by name, and edges from a category to a part of it.
@@ -19,6 +20,9 @@ type Graph struct {
 	children [][]int32
 	sinks    []int32   // nodes, by name
 	reach    [][]int32 // positions in sinks, ascending
+
+	once sync.Once
+	like map[[2]int32][]int32 // nodes in order, by their first sink and the number of sinks
 }
 
 // An EdgeError says which edges of a drawing cannot be, or not together.
@@ -178,8 +182,19 @@ func (g *Graph) Reach(id string) []int32 {
 
 // Of are the categories that reach exactly these sinks, given as ascending positions: one, several that are the same, or none.
 func (g *Graph) Of(sinks []int32) []string {
+	if len(sinks) == 0 {
+		return nil
+	}
+	g.once.Do(func() {
+		g.like = make(map[[2]int32][]int32, len(g.nodes))
+		for v, reach := range g.reach {
+			key := [2]int32{reach[0], int32(len(reach))}
+			g.like[key] = append(g.like[key], int32(v))
+		}
+	})
 	var same []string
-	for v, reach := range g.reach {
+	for _, v := range g.like[[2]int32{sinks[0], int32(len(sinks))}] {
+		reach := g.reach[v]
 		if slices.Equal(reach, sinks) {
 			same = append(same, g.nodes[v])
 		}

@@ -92,6 +92,16 @@ variables:
 	require.Equal(t, texts["forms/people.yaml"], string(read(t, "r/forms/people.yaml")))
 }
 
+// Floating-point numbers may have missing codes too.
+func TestKeymapImportFloats(t *testing.T) {
+	fresh(t, map[string]string{"f.csv": "p,q\n1.5,a\n-9,b\n7,b\n"})
+	done(t, "keymap import f.csv -r r --columns p --bands p=0,2,inf --missing-codes -9")
+	require.Contains(t, string(read(t, "r/forms/f.yaml")), `p: {categories: ["0-2", "2-inf"], column: p, missing_codes: ["-9"]}`)
+	done(t, "keymap analyse -r r --target f --match f --include-target --spec s.yaml --data f.csv")
+	done(t, "run s.yaml")
+	require.Contains(t, string(read(t, "f.risk.csv")), "\n-9,b,,")
+}
+
 func TestKeymapImportBands(t *testing.T) {
 	fresh(t, map[string]string{"people.csv": people, "text/part=1/a.csv": "age\n-1\n9\n", "text/part=2/a.csv": "age\n10\n97\n"})
 	done(t, "keymap import people.csv -r r --name A --columns Age=AGE,price --bands AGE=10 --bands price=0,1,inf")

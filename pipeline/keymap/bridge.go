@@ -234,14 +234,16 @@ func (b *bridging) mapped(v *Version, name string, x *repository.Instance) error
 // levels are the names of the blocks, by their number, and in the order of the variable. No two are the same.
 func (v *Variable) levels(p keymap.Partition) (byBlock, ordered []string) {
 	byBlock = make([]string, p.Size())
+	taken := make(map[string]bool, p.Size())
 	for _, block := range v.Blocks(p) {
 		label := block.Label
-		if slices.Contains(ordered, label) {
+		if taken[label] {
 			label = fmt.Sprintf("%s (%s)", label, cmp.Or(block.ID, block.Sinks[0]))
 		}
-		for slices.Contains(ordered, label) {
+		for taken[label] {
 			label += "'"
 		}
+		taken[label] = true
 		byBlock[p.Block(block.at)] = label
 		ordered = append(ordered, label)
 	}

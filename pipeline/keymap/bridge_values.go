@@ -106,10 +106,14 @@ func countTables(ctx context.Context, spec *schemas.Spec, requests func(*arrow.S
 // outside finds values that are in no category, in a table of the recoded column and of the column.
 func (b *bridging) outside(v Version, t *contingency.Table) error {
 	records := make(map[string]int64)
+	levels := make(map[string]bool, len(v.Key.Levels))
+	for _, level := range v.Key.Levels {
+		levels[level] = true
+	}
 	var values []string
 	for class := range t.Classes() {
 		made := session.Category(t.Variables[0], t.Code(class, 0))
-		if made == nil || slices.Contains(v.Key.Levels, *made) {
+		if made == nil || levels[*made] {
 			continue
 		}
 		value := session.Category(t.Variables[len(t.Variables)-1], t.Code(class, len(t.Variables)-1))

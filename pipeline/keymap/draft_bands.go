@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"microrisk/engine/keymap"
 	"microrisk/operators/recode"
 	"microrisk/operators/report"
@@ -50,7 +52,11 @@ func (c *column) outside(names []string) string {
 	if len(names) == 0 {
 		return "no values"
 	}
-	named, err := recode.BandNames(finite(c.bands), c.field.Type)
+	t := c.field.Type
+	if len(c.missing) > 0 { // they were mapped, to texts
+		t = arrow.BinaryTypes.String
+	}
+	named, err := recode.BandNames(finite(c.bands), t)
 	if err != nil {
 		return err.Error()
 	}

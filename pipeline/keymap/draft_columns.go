@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
+	"microrisk/engine/keymap"
 	"microrisk/operators"
 	"microrisk/operators/recode"
 	"microrisk/operators/report"
@@ -245,7 +246,8 @@ func (d *drafter) look(ctx context.Context, j *session.Job, columns []*column) e
 // found takes the values of a column.
 func (d *drafter) found(c *column, values []string) {
 	if c.floating() {
-		c.why, c.missing = c.outside(values), d.how.MissingCodes
+		c.missing = d.how.MissingCodes
+		c.why = c.outside(values)
 		return
 	}
 	for _, value := range values {
@@ -273,6 +275,9 @@ func (d *drafter) found(c *column, values []string) {
 		c.why = fmt.Sprintf("more than %s values; if it could be a key variable, name it in --columns", report.Count(MostValues))
 	case c.bands != nil || c.width != 0:
 		c.why = c.band()
+	case !c.writtenIn && len(c.values) > keymap.MaxSinks:
+		c.why = fmt.Sprintf("%s values, more than the %s categories that a variable has at most", report.Count(int64(len(c.values))),
+			report.Count(keymap.MaxSinks))
 	}
 }
 

@@ -88,14 +88,15 @@ func (d *drafter) complete(v *repository.Variable, x *repository.Instance, made 
 	if len(wrong.Repeated) > 0 {
 		return fmt.Errorf("its values are not of one categorization of %q: %w", v.Name, &keymap.InvalidError{Repeated: wrong.Repeated})
 	}
-	for _, sink := range wrong.Unreached {
-		x.Categories = append(x.Categories, sink)
-		made.Without = append(made.Without, v.Label(sink))
+	place, label := make(map[string]int, len(v.Nodes)), make(map[string]string, len(v.Nodes))
+	for i, n := range v.Nodes {
+		place[n.ID], label[n.ID] = i, n.Label
 	}
-	place := func(id string) int {
-		return slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return n.ID == id })
+	for _, id := range wrong.Unreached {
+		x.Categories = append(x.Categories, id)
+		made.Without = append(made.Without, cmp.Or(label[id], id))
 	}
-	slices.SortStableFunc(x.Categories, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(x.Categories, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
 	return nil
 }
 

@@ -48,6 +48,8 @@ type Variable struct {
 	Codes    map[keymap.Partition]string     // of Closure
 	observed map[keymap.Partition]bool
 	bands    map[string]keymap.Band // of an interval variable
+	places   map[string]float64     // of smallest categories in its order
+	labels   map[string]string
 }
 
 // Variable gathers what forms have of a variable.
@@ -64,6 +66,7 @@ func (e *Environment) Variable(ctx context.Context, name string) (*Variable, err
 	}
 	v = &Variable{Variable: doc, Graph: e.Graph(name), Forms: make(map[string]keymap.Partition), Wrong: make(map[string]*keymap.InvalidError),
 		observed: make(map[keymap.Partition]bool), bands: e.Bands(name)}
+	v.arrange()
 	if err := e.gather(ctx, v); err != nil {
 		return nil, err
 	}
@@ -184,16 +187,25 @@ func (v *Variable) Blocks(p keymap.Partition) []Block {
 	return blocks
 }
 
-// place orders the smallest categories.
-func (v *Variable) place(sink string) float64 {
-	switch v.Scale {
-	case repository.Interval:
-		return v.bands[sink].Lo
-	case repository.Ordinal:
-		return float64(slices.Index(v.SinkOrder, sink))
+// arrange says in which order the smallest categories are, and what people read of all.
+func (v *Variable) arrange() {
+	v.places, v.labels = make(map[string]float64, len(v.Nodes)), make(map[string]string, len(v.Nodes))
+	for i, n := range v.Nodes {
+		v.places[n.ID], v.labels[n.ID] = float64(i), cmp.Or(n.Label, n.ID)
 	}
-	return float64(slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return n.ID == sink }))
+	for i, id := range v.SinkOrder {
+		v.places[id] = float64(i)
+	}
+	for id, b := range v.bands {
+		v.places[id] = b.Lo
+	}
 }
+
+// Label is what people read of a category.
+func (v *Variable) Label(id string) string { return cmp.Or(v.labels[id], id) }
+
+// place orders the smallest categories.
+func (v *Variable) place(sink string) float64 { return v.places[sink] }
 
 // A Block is a category of a harmonization.
 type Block struct {

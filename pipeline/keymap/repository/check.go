@@ -273,14 +273,27 @@ func (r *Repository) invalid(x Instance) *keymap.InvalidError {
 	return wrong
 }
 
+// inOne tells whether all of some smallest categories lie in one category.
+func inOne(sinks []int32, owner map[int32]string) bool {
+	return !slices.ContainsFunc(sinks, func(s int32) bool { return owner[s] != owner[sinks[0]] }) && owner[sinks[0]] != ""
+}
+
 // judgeValues looks at the values of a column.
 func (r *Repository) judgeValues(at place, path string, g *keymap.Graph, x Instance) {
 	of := make(map[string]string)
+	owner := make(map[int32]string) // category of the form, by smallest category
+	if len(x.Values) > 0 {
+		for _, c := range x.Categories {
+			for _, s := range g.Reach(c) {
+				owner[s] = c
+			}
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(x.Values)) {
 		switch {
 		case !g.Has(id):
 			at.add(path+".values."+id, "values of %q: %s has no such category", id, x.Variable)
-		case len(x.Categories) > 0 && !slices.ContainsFunc(x.Categories, func(c string) bool { return g.Inside(id, c) }):
+		case len(x.Categories) > 0 && !inOne(g.Reach(id), owner):
 			at.add(path+".values."+id, "values of %q: it lies in no category of the form", id)
 		}
 		for _, value := range x.Values[id] {

@@ -108,8 +108,8 @@ func SortBands(nodes []Node) {
 func (v *Variable) BandLike() []string {
 	var list []string
 	for _, n := range v.Nodes {
-		if _, like := bandOf(v.Label(n.ID), 0); like {
-			list = append(list, v.Label(n.ID))
+		if _, like := bandOf(n.name(), 0); like {
+			list = append(list, n.name())
 		}
 	}
 	if v.Scale == Interval || len(list) < 2 || 2*len(list) < len(v.Nodes) {
@@ -132,7 +132,7 @@ func (l *Long) Bands(variable string, step float64) error {
 	}
 	labels := make([]string, len(v.doc.Nodes))
 	for i, n := range v.doc.Nodes {
-		labels[i] = v.doc.Label(n.ID)
+		labels[i] = n.name()
 	}
 	bands, err := BandsOf(labels, step)
 	if err != nil {
@@ -141,7 +141,7 @@ func (l *Long) Bands(variable string, step float64) error {
 	became := make(map[string]string)
 	var nodes []Node
 	for i, n := range v.doc.Nodes {
-		made := NewBand(v.doc.Label(n.ID), bands[i].Lo, bands[i].Hi)
+		made := NewBand(n.name(), bands[i].Lo, bands[i].Hi)
 		if made.Label == made.ID {
 			made.Label = ""
 		}

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,9 @@ func Folded(text string) string {
 	return text
 }
 
+// name is what people read.
+func (n Node) name() string { return cmp.Or(n.Label, n.ID) }
+
 // A NodeIndex finds categories by what they are called.
 type NodeIndex struct{ exact, former, alike map[string][]string }
 
@@ -27,10 +31,7 @@ func NewNodeIndex(v *Variable) NodeIndex {
 		}
 	}
 	for _, n := range v.Nodes {
-		label := n.Label
-		if label == "" {
-			label = n.ID
-		}
+		label := n.name()
 		names := []string{label}
 		if Slug(label) != n.ID || Folded(label) == n.ID { // else "<5" is called 5
 			names = append(names, n.ID)
