@@ -97,7 +97,8 @@ func (e *UnmappedError) Error() string {
 	}
 	first := e.Variables[0]
 	return strings.Join(lines, "\n") + fmt.Sprintf("\nadd categories (microrisk keymap add node) or call them so (rename node), "+
-		"say which values are missing ones (--missing-codes), name another variable (--columns NAME=%s), or leave the column out; or write a form by hand, with values:", first.Column)
+		"say which values are missing ones (--missing-codes), name another variable (--columns NAME=%s), or leave the column out; "+
+		"in a form that is written by hand, values: says which each category has", first.Column)
 }
 
 // quotedSome are some values in quotes, and how many more there are.
