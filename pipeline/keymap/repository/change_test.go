@@ -392,3 +392,46 @@ func TestGroupsOfGroups(t *testing.T) {
 	require.Empty(t, r.Members(last))
 	require.Equal(t, []string{"A"}, r.Members(r.Group("a")))
 }
+
+func TestMatchSets(t *testing.T) {
+	r := opened(t, map[string]string{
+		ConfigName:         good[ConfigName],
+		"variables/x.yaml": "schema: microrisk/keymap/variable@1\nname: X\nnodes: [{id: a}]\n",
+		"forms/a.yaml":     "schema: microrisk/keymap/form@1\nname: A\nmetadata: {k: v, l: w}\nvariables: {X: {}}\n",
+		"forms/b.yaml":     "schema: microrisk/keymap/form@1\nname: B\nmetadata: {k: v}\nvariables: {X: {}}\n",
+		"forms/c.yaml":     "schema: microrisk/keymap/form@1\nname: C\nmetadata: {l: w}\nvariables: {X: {}}\n",
+		"groups/g.yaml":    "schema: microrisk/keymap/group@1\nname: G\nwhere: {k: [v], l: [w]}\n",
+	})
+	require.Empty(t, r.Findings)
+	require.Equal(t, []string{"A"}, r.Members(r.Group("G")))
+	for want, s := range map[string]Scenario{
+		"BC":  {Target: "A"},
+		"ABC": {Target: "A", IncludeTarget: true},
+		"B":   {Target: "A", Match: Match{Exclude: []string{"C"}}},
+		"AC":  {Target: "B", Match: Match{Groups: []string{"G"}, Forms: []string{"C", "B"}}},
+	} {
+		got := ""
+		for _, f := range r.MatchSet(&s) {
+			got += f.Name
+		}
+		require.Equal(t, want, got)
+	}
+	require.Error(t, r.Change().RenameNode("X", "a", "a"))
+	c := r.Change()
+	require.NoError(t, c.RenameNode("X", "a", "All"))
+}
+
+// What overlaps or lacks something does not keep an analysis from the other variables.
+func TestUsable(t *testing.T) {
+	for text, usable := range map[string]bool{"f, m, x": true, "f, m": true, "f, x, not-f": true, "f, y": false} {
+		r := opened(t, merged(replaced("forms/b.yaml", "f, m, x", text)))
+		require.Equal(t, usable, r.Usable() == nil, text)
+	}
+}
+
+// merged are the files of the good repository with others in their places.
+func merged(others map[string]string) map[string]string {
+	files := maps.Clone(good)
+	maps.Copy(files, others)
+	return files
+}
