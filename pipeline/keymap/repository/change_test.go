@@ -333,15 +333,15 @@ func TestSlugsOfOneChange(t *testing.T) {
 	dir := t.TempDir()
 	writeAll(t, dir, good)
 	c := reopened(t, dir).Change()
-	for _, name := range []string{"New", "new", "NEW"} {
+	for _, name := range []string{"New 2", "New", "new"} {
 		require.NoError(t, c.Put(&Form{Name: name, Variables: []Instance{{Variable: "Age"}}}, ""))
 	}
 	_, err := c.Apply(false)
 	require.NoError(t, err)
 	r := reopened(t, dir)
+	require.Equal(t, "forms/new-2.yaml", r.File(Forms, "New 2"))
 	require.Equal(t, "forms/new.yaml", r.File(Forms, "New"))
-	require.Equal(t, "forms/new-2.yaml", r.File(Forms, "new"))
-	require.Equal(t, "forms/new-3.yaml", r.File(Forms, "NEW"))
+	require.Equal(t, "forms/new-3.yaml", r.File(Forms, "new"))
 }
 
 // Comments stay beside what gets another name.
