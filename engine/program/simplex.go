@@ -298,3 +298,16 @@ func (s *Simplex) Solve(ctx context.Context, pivots int) (Status, error) {
 		}
 	}
 }
+
+// With is the basis for a problem with more rows, so many in all, whose own variables are basic. That of nil is nil.
+func (b *Basis) With(rows int) *Basis {
+	if b == nil {
+		return nil
+	}
+	n := &Basis{append([]place(nil), b.places...), append([]int32(nil), b.basic...)}
+	for len(n.basic) < rows {
+		n.basic = append(n.basic, int32(len(n.places)))
+		n.places = append(n.places, basic)
+	}
+	return n
+}

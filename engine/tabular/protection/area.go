@@ -8,6 +8,7 @@ type area struct {
 	down, up []int64 // how far each may move
 	rows     [][]entry
 	equation []int32 // of each row
+	sign     []int64 // of each row: its equation is so many times the row
 }
 
 // An entry is a cell of a row, by its column.
@@ -42,7 +43,7 @@ func (p *plan) area(cells []int32) *area {
 	slices.Sort(list)
 	first := make(map[int32][]int32) // rows by their first columns
 	for _, e := range list {
-		row := p.row(e)
+		row, sign := p.row(e)
 		c := row[0].column
 		if slices.ContainsFunc(first[c], func(i int32) bool { return slices.Equal(a.rows[i], row) }) {
 			continue
@@ -50,6 +51,7 @@ func (p *plan) area(cells []int32) *area {
 		first[c] = append(first[c], int32(len(a.rows)))
 		a.rows = append(a.rows, row)
 		a.equation = append(a.equation, e)
+		a.sign = append(a.sign, sign)
 	}
 	for _, cell := range cells {
 		p.place[cell] = 0
@@ -57,21 +59,19 @@ func (p *plan) area(cells []int32) *area {
 	return a
 }
 
-// row is an equation among the cells that have a place, by column, the first with the sign 1 or -1 as that makes equal rows equal.
-func (p *plan) row(e int32) []entry {
-	var row []entry
+// row is an equation among the cells that have a place, by column, and its sign: the row's first entry is 1, so that equal rows are equal.
+func (p *plan) row(e int32) (row []entry, sign int64) {
 	p.System.Equations[e].Each(func(cell int32, sign int64) {
 		if at := p.place[cell]; at > 0 {
 			row = append(row, entry{at - 1, sign})
 		}
 	})
 	slices.SortFunc(row, func(x, y entry) int { return int(x.column - y.column) })
-	if row[0].sign < 0 {
-		for i := range row {
-			row[i].sign = -row[i].sign
-		}
+	sign = row[0].sign
+	for i := range row {
+		row[i].sign *= sign
 	}
-	return row
+	return row, sign
 }
 
 // column is the place of a cell in an area.

@@ -162,7 +162,7 @@ func (a *auditor) prove(need Need) (Finding, []int32, error) {
 	f.judge(a.plan, n, w, 0)
 	evidence := append(slices.Clone(w.below), w.over...)
 	if f.Verdict != Pass || a.insider == InsiderOff || a.Sole == nil {
-		return f, evidence, nil
+		return f, unique(evidence), nil
 	}
 	if a.insider == InsiderExact {
 		n = Need{Cell: n.Cell, Sliding: 1}
@@ -180,9 +180,10 @@ func (a *auditor) prove(need Need) (Finding, []int32, error) {
 		}
 		evidence = append(append(evidence, v.below...), v.over...)
 	}
-	slices.Sort(evidence)
-	return f, slices.Compact(evidence), nil
+	return f, unique(evidence), nil
 }
+
+func unique(cells []int32) []int32 { return slices.Compact(sorted(cells)) }
 
 // judge takes over what an attacker sees.
 func (f *Finding) judge(p *plan, n Need, w way, holder int64) {

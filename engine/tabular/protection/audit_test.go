@@ -72,7 +72,7 @@ func TestHiddenMargins(t *testing.T) {
 func TestNetworks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		_, table := random(t, r, []*tabular.Tree{grown(r, "r", 3+r.IntN(6)), flat("c", 1+r.IntN(4), 'A')}, 9)
+		_, table := random(t, r, []*tabular.Tree{grown(r, "r", 3+r.IntN(6)), flat("c", 1+r.IntN(4), 'A')}, 9, 6)
 		p, err := newPlan(table, nil)
 		require.NoError(t, err)
 		cells := make([]int32, table.System.Cells)
@@ -91,7 +91,7 @@ func TestImplied(t *testing.T) {
 		if k%2 == 0 {
 			trees = append(trees, flat("l", 2, 'A'))
 		}
-		_, table := random(t, r, trees, 9)
+		_, table := random(t, r, trees, 9, 6)
 		out := implied(table.System)
 		all, kept := rank(table.System, nil), rank(table.System, out)
 		require.Equal(t, all, kept)
@@ -156,7 +156,7 @@ func draws(r *rand.Rand, k int) []*tabular.Tree {
 func TestIntervalsAgainstOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for k := range 300 {
-		_, table := random(t, r, draws(r, k), 20)
+		_, table := random(t, r, draws(r, k), 20, 6)
 		n := table.System.Cells
 		if k%3 == 0 {
 			table.Low, table.High = make([]int64, n), make([]int64, n)
@@ -191,7 +191,7 @@ func TestAuditAgainstOracle(t *testing.T) {
 	count := map[Verdict]int{}
 	insiders := 0
 	for k := range 400 {
-		_, table := random(t, r, draws(r, k), 12)
+		_, table := random(t, r, draws(r, k), 12, 6)
 		n := table.System.Cells
 		hidden := make([]bool, n)
 		table.Sole = make([]int64, n)
@@ -282,7 +282,7 @@ func TestAuditRefuses(t *testing.T) {
 func TestLinearAgainstFlows(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for k := range 100 {
-		_, table := random(t, r, draws(r, k%2), 50)
+		_, table := random(t, r, draws(r, k%2), 50, 6)
 		factor := []int64{1, 1_000_003, 1e12}[k%3]
 		for i, x := range table.Values {
 			table.Values[i] = x * factor

@@ -207,8 +207,8 @@ func safe(t *Table, hidden []bool, n Need, holder int64) bool {
 	return up > float64(n.Upper)-e && down > float64(min(n.Lower, t.Values[n.Cell]-low))-e && up+down > float64(max(n.Sliding, 1))-e
 }
 
-// random is a table with random trees, where zeros are not rare.
-func random(t testing.TB, r *rand.Rand, trees []*tabular.Tree, most int64) (*tabular.Grid, *Table) {
+// random is a table of random values, of which one in so many is 0.
+func random(t testing.TB, r *rand.Rand, trees []*tabular.Tree, most int64, zeros int) (*tabular.Grid, *Table) {
 	leaves := 1
 	for _, tree := range trees {
 		n := 0
@@ -221,7 +221,7 @@ func random(t testing.TB, r *rand.Rand, trees []*tabular.Tree, most int64) (*tab
 	}
 	values := make([]int64, leaves)
 	for i := range values {
-		if r.IntN(6) > 0 {
+		if r.IntN(zeros) > 0 {
 			values[i] = 1 + r.Int64N(most)
 		}
 	}

@@ -1,0 +1,240 @@
+package protection
+
+import (
+	"math"
+	"slices"
+
+	"microrisk/engine/program"
+)
+
+// model is the master program.
+func (s *search) model(integer bool) *program.Model {
+	m := &program.Model{}
+	for j, c := range s.cells {
+		high := 1.0
+		if s.fixed[j] {
+			high = 0
+		}
+		m.AddColumn("", 0, high, float64(s.o.Cost[c]), integer)
+	}
+	m.Rows = append(m.Rows, s.rows...)
+	return m
+}
+
+// raise takes over a bound of the master.
+func (s *search) raise(bound float64) {
+	if math.IsInf(bound, 0) || math.IsNaN(bound) {
+		return
+	}
+	s.bound = max(s.bound, int64(math.Ceil(bound-1e-6*math.Max(1, math.Abs(bound)*1e-3))))
+}
+
+// relaxed solves the master without integrality until no attacker asks for more.
+func (s *search) relaxed() error {
+	var basis *program.Basis
+	content := make([]bool, len(s.attacks))
+	for {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		s.rounds++
+		x, err := program.NewSimplex(s.model(false))
+		if err != nil {
+			return err
+		}
+		x.SetBasis(basis.With(len(s.rows)))
+		status, err := x.Solve(s.ctx, program.DefaultPivots)
+		if err != nil || status == program.Stopped {
+			return s.ended(err)
+		}
+		if status != program.Optimal {
+			s.bound = s.best.Cost // nothing is left that costs less
+			return nil
+		}
+		basis = x.Basis()
+		s.raise(x.Objective())
+		if s.bound >= s.best.Cost {
+			return nil
+		}
+		z := x.Values()
+		added, err := s.ask(z, content)
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			err := s.round(z)
+			s.fix(x)
+			return s.unless(err)
+		}
+	}
+}
+
+// ended is why a program stopped.
+func (s *search) ended(err error) error {
+	if err == nil {
+		err = s.ctx.Err()
+	}
+	if err == nil {
+		err = errNodes
+	}
+	return err
+}
+
+// ask lets all attackers try a solution, those that were content the last time only if no other asks for more.
+func (s *search) ask(z []float64, content []bool) (int, error) {
+	hidden := make([]bool, len(s.free))
+	copy(hidden, s.primary)
+	for j, v := range z {
+		hidden[s.cells[j]] = v > 1e-7
+	}
+	added := 0
+	before := slices.Clone(content)
+	for _, again := range []bool{false, true} {
+		for i, a := range s.attacks {
+			if before[i] != again {
+				continue
+			}
+			if err := s.ctx.Err(); err != nil {
+				return 0, err
+			}
+			rows, err := s.separate(a, hidden, z)
+			if err != nil {
+				return 0, err
+			}
+			content[i] = true
+			for _, row := range rows {
+				if s.keep(row) {
+					added++
+					content[i] = false
+				}
+			}
+		}
+		if added > 0 {
+			break
+		}
+	}
+	return added, nil
+}
+
+// round makes patterns of a solution: they prefer cells that it hides.
+func (s *search) round(z []float64) error {
+	weight := make([]float64, s.System.Cells)
+	for j, c := range s.cells {
+		weight[c] = float64(s.o.Cost[c]) * (1 - min(1, z[j]))
+	}
+	for _, least := range []float64{0.99, 0.5} {
+		hidden := append([]bool(nil), s.primary...)
+		for j, c := range s.cells {
+			hidden[c] = z[j] >= least
+		}
+		if err := s.improve(hidden, weight); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fix marks the cells that no better pattern hides, as their reduced costs tell.
+func (s *search) fix(x *program.Simplex) {
+	_, reduced := x.Duals()
+	room := float64(s.best.Cost) - x.Objective()
+	for j, d := range reduced {
+		if d > room-1+1e-6*math.Max(1, math.Abs(room)) && x.Value(j) < 1e-9 {
+			s.fixed[j] = true
+		}
+	}
+}
+
+// integer solves the master until its solution is safe or as dear as the best pattern.
+func (s *search) integer() error {
+	for s.bound < s.best.Cost {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		s.rounds++
+		m := s.model(true)
+		solver := s.o.Solver
+		if solver == nil {
+			solver = program.Embedded{Nodes: s.o.Nodes, Cutoff: float64(s.best.Cost) - 0.5, Bounded: true}
+		}
+		x, err := solver.Solve(s.ctx, m)
+		if err != nil {
+			return err
+		}
+		switch x.Status {
+		case program.Infeasible:
+			s.bound = s.best.Cost
+			return nil
+		case program.Optimal:
+			s.raise(x.Objective)
+		default:
+			s.raise(x.Bound)
+		}
+		if x.X == nil {
+			return s.ended(nil)
+		}
+		if s.bound >= s.best.Cost {
+			return nil
+		}
+		if err := s.try(x.X); err != nil {
+			return err
+		}
+		if x.Status == program.Stopped && s.bound < s.best.Cost {
+			return s.ended(nil)
+		}
+	}
+	return nil
+}
+
+// try lets all attackers try a solution of the integer master: it is the best pattern, or they ask for more.
+func (s *search) try(x []float64) error {
+	hidden := append([]bool(nil), s.primary...)
+	for j, c := range s.cells {
+		hidden[c] = x[j] > 0.5
+	}
+	failed, err := s.failures(hidden)
+	if err != nil {
+		return err
+	}
+	if len(failed) == 0 {
+		s.accept(hidden)
+		return nil
+	}
+	added := 0
+	for _, f := range failed {
+		n := f.Need
+		if f.Holder != 0 && s.o.Insider == InsiderExact {
+			n = Need{Cell: n.Cell, Sliding: 1}
+		}
+		for _, a := range ways(n, f.Holder) {
+			rows, err := s.separate(a, hidden, nil)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if s.keep(row) {
+					added++
+				}
+			}
+		}
+	}
+	if added == 0 {
+		s.exclude(hidden)
+	}
+	weight := make([]float64, s.System.Cells)
+	for _, c := range s.cells {
+		weight[c] = float64(s.o.Cost[c])
+	}
+	return s.improve(hidden, weight)
+}
+
+// exclude asks for a cell besides those of a pattern that was refused: those of its parts would be too.
+func (s *search) exclude(hidden []bool) {
+	row := program.Row{Low: 1, High: program.Infinity}
+	for j, c := range s.cells {
+		if !hidden[c] {
+			row.Terms = append(row.Terms, program.Term{Column: j, Value: 1})
+		}
+	}
+	s.keep(row)
+}
