@@ -147,6 +147,11 @@ var (
 	reserved = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$`)
 )
 
+// TextYAML tells whether a text without quotes is text to readers of YAML 1.1 too: "no" and "1_000" are not, to some.
+func TextYAML(text string) bool {
+	return !reserved.MatchString(text) && strings.IndexAny(text, "0123456789+-.") != 0
+}
+
 func scalarYAML(value any) string {
 	switch v := value.(type) {
 	case bool:

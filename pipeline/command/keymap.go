@@ -182,27 +182,37 @@ func writeCSV(to io.Writer, t *keymap.Table) error {
 	return w.Error()
 }
 
-// questionFlags say which forms are compared.
+// questionFlags say which forms are compared, and how.
 func questionFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "scenario", Usage: "ask what the scenario `NAME` asks; flags beside it take the place of what it says"},
-		&cli.StringFlag{Name: "target", Usage: "the `FORM` whose data are to be released"},
-		&cli.StringSliceFlag{Name: "match", Usage: "compare it with these groups or forms, by `NAME`; may be repeated (default: all other forms)"},
-		&cli.StringSliceFlag{Name: "exclude", Usage: "leave this `FORM` out; may be repeated"},
+	return append(comparisonFlags(),
 		&cli.StringSliceFlag{Name: "prevalence", Aliases: []string{"p"},
 			Usage: "the `SHARE` of the match set that must hold a variable, such as 0.25; may be repeated (default: 0, one form is enough)"},
-		&cli.StringSliceFlag{Name: "variables", Usage: "only these variables of the target, by `NAME`; may be repeated"},
-		&cli.BoolFlag{
-			Name:  "lenient",
-			Usage: "merge categories that overlap instead of saying that forms contradict one another; results are marked unreliable",
-		},
 		&cli.BoolFlag{Name: "all-pairs", Usage: "name all forms that contradict one another, not the first two"},
 		&cli.StringFlag{
 			Name:  "base",
 			Usage: "what a prevalence is a share of: all forms of the match set, or those present, which hold the variable (default: all)",
 		},
+		areaFlag(),
+	)
+}
+
+func areaFlag() cli.Flag {
+	return &cli.StringFlag{Name: "area", Value: "discrete", Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence"}
+}
+
+// comparisonFlags say which forms are compared, at whatever prevalence.
+func comparisonFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "scenario", Usage: "ask what the scenario `NAME` asks; flags beside it take the place of what it says"},
+		&cli.StringFlag{Name: "target", Usage: "the `FORM` whose data are to be released"},
+		&cli.StringSliceFlag{Name: "match", Usage: "compare it with these groups or forms, by `NAME`; may be repeated (default: all other forms)"},
+		&cli.StringSliceFlag{Name: "exclude", Usage: "leave this `FORM` out; may be repeated"},
+		&cli.StringSliceFlag{Name: "variables", Usage: "only these variables of the target, by `NAME`; may be repeated"},
+		&cli.BoolFlag{
+			Name:  "lenient",
+			Usage: "merge categories that overlap instead of saying that forms contradict one another; results are marked unreliable",
+		},
 		&cli.BoolFlag{Name: "include-target", Usage: "the target counts among the forms that it is compared with"},
-		&cli.StringFlag{Name: "area", Value: "discrete", Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence"},
 		&cli.IntFlag{Name: "max-nodes", Usage: "go through at most `N` harmonizations of a variable"},
 	}
 }
@@ -279,7 +289,7 @@ func (c *console) question(ctx *cli.Context) (*keymap.Environment, *repository.S
 		s.IncludeTarget = ctx.Bool("include-target")
 	}
 	area := ctx.String("area")
-	if area != "discrete" && area != "continuous" {
+	if ctx.IsSet("area") && area != "discrete" && area != "continuous" {
 		return none(usage("--area is %q; it is discrete or continuous", area))
 	}
 	q := keymap.Question{Target: s.Target, Match: e.MatchSet(s), Prevalence: s.Prevalence, Variables: s.Variables, Base: s.Base,

@@ -72,24 +72,21 @@ func analysisHeadline(s *repository.Scenario, a *keymap.Analysis, answers []keym
 	if s.Name != "" {
 		fmt.Fprintf(&b, "%s\n", report.Printable(s.Name))
 	}
-	fmt.Fprintf(&b, "%s beside %s\n", report.Printable(a.Question.Target), formsOf(a.All))
+	fmt.Fprintf(&b, "%s beside %s", report.Printable(a.Question.Target), formsOf(a.All))
+	if n, one := keymap.OneRequired(answers); one {
+		fmt.Fprintf(&b, ", of which %s must share a variable", report.Count(int64(n)))
+	}
+	b.WriteByte('\n')
 	if len(a.Question.Prevalence) == 1 {
 		keys := keymap.Keys(answers)
 		space, bits := keymap.KeySpace(keys)
 		if len(keys) > 0 {
-			fmt.Fprintf(&b, "%s a key of up to %s values (%s bits)\n", makes(len(keys)), keymap.CountText(space), report.Figure(bits))
+			fmt.Fprintf(&b, "%s a key of up to %s values (%s bits)\n", keymap.Makes(len(keys)), keymap.CountText(space), report.Figure(bits))
 		} else {
 			b.WriteString("no variable is shared by enough of them\n")
 		}
 	}
 	return b.String() + "\n"
-}
-
-func makes(variables int) string {
-	if variables == 1 {
-		return "1 variable makes"
-	}
-	return fmt.Sprintf("%d variables make", variables)
 }
 
 func (c *console) keymapProfile() *cli.Command {
@@ -100,7 +97,7 @@ func (c *console) keymapProfile() *cli.Command {
 		Description: `A row for each run of numbers of forms with the same answer: the code holds while
 at least n from to n to forms must share it, that is for prevalences from p from up
 to p to.`,
-		Flags: slices.Concat(tableFlags(), questionFlags()),
+		Flags: slices.Concat(tableFlags(), comparisonFlags(), []cli.Flag{areaFlag()}),
 		Action: func(ctx *cli.Context) error {
 			e, s, q, err := c.question(ctx)
 			if err != nil {
@@ -124,7 +121,7 @@ func (c *console) keymapKeys() *cli.Command {
 		Description: `A row for each set of variables of the target that some forms all hold, and no
 other of its variables: how many do, and how many keys the set can make when all
 of them are harmonized.`,
-		Flags: slices.Concat(tableFlags(), questionFlags(), []cli.Flag{
+		Flags: slices.Concat(tableFlags(), comparisonFlags(), []cli.Flag{
 			&cli.IntFlag{Name: "min-forms", Value: 1, Usage: "sets that at least `N` forms hold"},
 			&cli.IntFlag{Name: "min-categories", Value: 2, Usage: "variables that a form and the target share `N` categories of at least"},
 		}),

@@ -86,7 +86,9 @@ func (c *console) keymapInit() *cli.Command {
 			if err != nil {
 				return usageOf(err)
 			}
-			return c.print(writtenText(written, false))
+			next := "\nNext, a form from data, or one by hand:\n  microrisk keymap import DATA -r %s\n  microrisk keymap add variable --help\n" +
+				"  microrisk keymap add form --help\n"
+			return c.print(writtenText(written, false) + fmt.Sprintf(next, shellWord(folder)))
 		},
 	}
 }

@@ -66,6 +66,26 @@ func TestKeymapExample(t *testing.T) {
 	require.Contains(t, got.out, "Age_key")
 }
 
+// So does the way from nothing, in the reference.
+func TestKeymapFromNothing(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.CopyFS("examples/data", os.DirFS(filepath.Join(root, "examples/data"))))
+	commands := printedCommands(t, filepath.Join(root, "pipeline/README.md"))
+	require.Len(t, commands, 12)
+	var out []string
+	for _, args := range commands {
+		got := microrisk(t, args...)
+		require.Zero(t, got.status, got.err)
+		out = append(out, got.out)
+	}
+	require.Contains(t, out[2], "northeast")
+	require.Contains(t, out[8], "5 variables make a key of up to 448 values")
+	require.FileExists(t, "build/keys.html")
+	require.FileExists(t, "cps1988.risk.parquet")
+}
+
 func containsPattern(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if is, err := filepath.Match(strings.TrimPrefix(p, "/"), name); err == nil && is {

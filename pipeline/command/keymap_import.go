@@ -26,7 +26,9 @@ microrisk keymap import FORMS.csv [METADATA.csv] [EDGES.csv]`,
 column of at most 1,000 values, or for those of --columns. Texts become categories,
 numbers are left to be written in, or put into bands or taken for codes. A variable
 that the repository has is the column's if each of its values is in a category, by
-label or id; else all that are missing are listed and nothing is written.
+label or id; else all that are missing are listed and nothing is written. A
+variable covers what its first form had in mind, and gets no wider: where others
+have more (ages of children, say), give bands of all that could be asked for.
 
 Tables of forms have a fact a row, and begin with one of these lines:
 
@@ -43,7 +45,7 @@ variable gets codes of categorizations that are new.`,
 			&cli.StringSliceFlag{Name: "codes", Usage: "`COLUMNS` of whole numbers that are codes: each is a category; may be repeated"},
 			&cli.StringSliceFlag{
 				Name:  "bands",
-				Usage: "put the numbers of a column into bands, `COLUMN=WIDTH` (the last has no end) or COLUMN=LO,...,HI, where HI may be inf; may be repeated",
+				Usage: "put the numbers of a column into bands, `COLUMN=WIDTH` (the first from 0 or no beginning, the last without end) or COLUMN=LO,...,HI, where HI may be inf; may be repeated",
 			},
 			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas; may be repeated"},
 			&cli.StringFlag{Name: "delimiter", Usage: "`CHARACTER` between the fields of CSV; tab for a tab (default: found)"},

@@ -106,7 +106,7 @@ func TestKeymapImportBands(t *testing.T) {
 	fresh(t, map[string]string{"people.csv": people, "text/part=1/a.csv": "age\n-1\n9\n", "text/part=2/a.csv": "age\n10\n97\n"})
 	done(t, "keymap import people.csv -r r --name A --columns Age=AGE,price --bands AGE=10 --bands price=0,1,inf")
 	all := texts(t, "r")
-	require.Contains(t, all["variables/age.yaml"], `  - {id: "10-20", lo: 10, hi: 20}`)
+	require.Contains(t, all["variables/age.yaml"], `  - {id: "0-20", lo: 0, hi: 20}`)
 	require.Contains(t, all["variables/age.yaml"], `  - {id: "90-inf", lo: 90, hi: inf}`)
 	require.Contains(t, all["variables/price.yaml"], `  - {id: "1-inf", lo: 1, hi: inf}`)
 	require.Contains(t, all["forms/a.yaml"], `price: {categories: ["0-1", "1-inf"], column: price}`)
@@ -115,16 +115,16 @@ func TestKeymapImportBands(t *testing.T) {
 	done(t, "run s.yaml")
 
 	done(t, "keymap import people.csv -r r --name B --columns Age=AGE") // numbers that lie in the bands of the repository
-	done(t, "keymap import people.csv -r r --name C --columns Age=AGE --bands AGE=10,20,30,40,50,60,70,80,90,inf")
+	done(t, "keymap import people.csv -r r --name C --columns Age=AGE --bands AGE=0,20,30,40,50,60,70,80,90,inf")
 	got = done(t, "keymap import text -r r --bands age=50 --columns years=age,part")
 	require.Contains(t, got.out, "age     years          4  3 bands\n")
 	require.Contains(t, texts(t, "r")["variables/years.yaml"], `{id: minf-0, lo: "-inf", hi: 0}`)
 	refused(t, map[string]string{
-		"keymap import people.csv -r r --name D --columns Age=AGE --bands AGE=5": `the variable "Age" of the repository has no band 15-20`,
-		"keymap import text -r r --name D --columns age --bands age=50":          `no band minf-0, which can be added`,
+		"keymap import people.csv -r r --name D --columns Age=AGE --bands AGE=5": `the variable "Age" of the repository has no band 20-25, which can be added`,
+		"keymap import text -r r --name D --columns age --bands age=50":          `no band minf-0: its bands cover x >= 0, and a variable in use gets no wider`,
 	}, ExitWrong)
 	refused(t, map[string]string{
-		"keymap import text -r r --name D --columns age": `variable "Age", in variables/age.yaml, has no band for 2 values of the column "age": "-1", "9"`,
+		"keymap import text -r r --name D --columns age": `variable "Age", in variables/age.yaml, has no band for 1 value of the column "age": "-1"`,
 	}, ExitFailed)
 }
 
@@ -187,7 +187,7 @@ func TestKeymapImportRefuses(t *testing.T) {
 		"keymap import *.csv -r r":                                   "name the form: --name FORM",
 		"keymap import people.csv -r r --columns x=":                 `names no column`,
 		"keymap import people.csv -r r --step AGE=1":                 "steps are of labels of bands, such as 16-20, which are text; values of type int64 are none",
-		"keymap import people.csv -r r --step Sex=1":                 `the variable "Sex" of the repository has no bands (scale: interval): leave out --step`,
+		"keymap import people.csv -r r --step Sex=1":                 `the variable "Sex" of the repository has no bands (scale: interval); leave out --step`,
 		"keymap import people.csv -r r --step Grade=1":               `no bands of numbers: "A", "A-"`,
 		"keymap import people.csv -r r --step Sex=x":                 "it needs a number, such as Sex=1",
 		"keymap import people.csv -r r --step Grade=1 --codes Grade": "codes, bands or steps, one of them",

@@ -120,7 +120,8 @@ func (c *console) importedText(ctx *cli.Context, written []repository.Written, l
 	if more := len(written) - mostWritten; more > 0 {
 		fmt.Fprintf(&b, "and %s more files\n", report.Count(int64(more)))
 	}
-	fmt.Fprintf(&b, "\nReview %s, and then:\n  microrisk keymap check -r %s\n", look, shellWord(ctx.String("repository")))
+	b.WriteString("\n" + wrapped("", strings.Fields("Review "+look+", and then:")))
+	fmt.Fprintf(&b, "  microrisk keymap check -r %s\n", shellWord(ctx.String("repository")))
 	if next != "" {
 		fmt.Fprintf(&b, "  %s\n", next)
 	}

@@ -18,15 +18,17 @@ func (c *console) addNode() *cli.Command {
 		Usage:     "add a category to a variable",
 		ArgsUsage: "VARIABLE LABEL",
 		UsageText: `microrisk keymap add node VARIABLE LABEL --whole ID,ID [--split ID=IN,OUT]
+microrisk keymap add node VARIABLE LABEL --except ID,ID
 microrisk keymap add node VARIABLE LABEL --inside ID --rest LABEL
 microrisk keymap add node Age --lo 16 --hi 21`,
 		Description: `What a category is, is said by what it has in common with the smallest ones: those
-that lie in it wholly, those of which a part does (with labels for the part that
+that lie in it wholly (or all but those of --except), those of which a part does (with labels for the part that
 does and the one that does not), or the only one that it lies in (with a label for
 the rest of that). A band of an interval variable needs its bounds alone.`,
 		Flags: changeFlags(
 			&cli.StringFlag{Name: "id", Usage: "the `ID` of the category (default: made of the label)"},
 			&cli.StringFlag{Name: "whole", Usage: "smallest categories that lie in it, `ID,ID,...`"},
+			&cli.StringFlag{Name: "except", Usage: "all smallest categories lie in it but these, `ID,ID,...`"},
 			&cli.StringSliceFlag{Name: "split", Usage: "one of which a part does, `ID=IN,OUT`, labels of its parts; may be repeated"},
 			&cli.StringFlag{Name: "inside", Usage: "the smallest category `ID` that it is a part of"},
 			&cli.StringFlag{Name: "rest", Usage: "the `LABEL` of what else that has"},
@@ -38,11 +40,13 @@ the rest of that). A band of an interval variable needs its bounds alone.`,
 			if n := ctx.Args().Len(); n < 1 || n > 2 {
 				return usage("microrisk keymap add node takes VARIABLE LABEL")
 			}
-			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
+			var fresh []repository.Node
+			err := c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
 				v, err := variableCopy(r, ctx.Args().First())
 				if err != nil {
 					return err
 				}
+				before := len(v.Nodes)
 				v.Nodes = slices.Clone(v.Nodes)
 				if v.Scale == repository.Interval {
 					err = addBand(ctx, v)
@@ -52,8 +56,17 @@ the rest of that). A band of an interval variable needs its bounds alone.`,
 				if err != nil {
 					return err
 				}
+				fresh = v.Nodes[before:]
 				return ch.Put(v, v.Name)
 			})
+			if err != nil {
+				return err
+			}
+			var ids []string
+			for _, n := range fresh {
+				ids = append(ids, n.ID)
+			}
+			return c.print(wrapped("", strings.Fields("ids: "+strings.Join(ids, ", "))))
 		},
 	}
 }
@@ -129,6 +142,14 @@ func addCategory(ctx *cli.Context, v *repository.Variable) error {
 	if err != nil {
 		return err
 	}
+	if ctx.IsSet("except") {
+		if a.Whole != nil || a.Split != nil || a.Inside != "" {
+			return errors.New("--except says all that lies in a category: --whole, --split and --inside do not go with it")
+		}
+		if a.Whole, err = allBut(d, strings.Split(ctx.String("except"), ",")); err != nil {
+			return err
+		}
+	}
 	more, existing, err := d.Add(a)
 	switch {
 	case err != nil:
@@ -152,6 +173,21 @@ func addCategory(ctx *cli.Context, v *repository.Variable) error {
 		return splitOrder(v, a)
 	}
 	return nil
+}
+
+// allBut are the smallest categories but some.
+func allBut(d keymap.Drawing, some []string) (others []string, err error) {
+	g, err := keymap.NewGraph(d)
+	if err != nil {
+		return nil, err
+	}
+	sinks := g.Sinks()
+	for _, id := range some {
+		if !slices.Contains(sinks, id) {
+			return nil, fmt.Errorf("--except: %q is no smallest category", id)
+		}
+	}
+	return slices.DeleteFunc(sinks, func(id string) bool { return slices.Contains(some, id) }), nil
 }
 
 // splitOrder puts the parts of a smallest category in its place in the order.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"microrisk/operators/report"
@@ -77,12 +78,13 @@ type UnmappedVariable struct {
 	Variable, Column string
 	File             string // of the variable, below the repository
 	Values           []string
-	Numbers          bool // they lie outside its bands
-	Step             bool // they could be labels of bands
+	Numbers          bool   // they lie outside its bands
+	Step             bool   // they could be labels of bands
+	Range            string // of its bands, where they lie beyond it
 }
 
 func (e *UnmappedError) Error() string {
-	var lines []string
+	var lines, ways []string
 	for _, v := range e.Variables {
 		list := quotedSome(v.Values)
 		what := "category"
@@ -92,13 +94,21 @@ func (e *UnmappedError) Error() string {
 		if v.Step && !v.Numbers {
 			list += fmt.Sprintf("; if they are bands of whole numbers, say --step %s=1", v.Column)
 		}
+		way := "add categories (microrisk keymap add node) or call them so (rename node)"
+		if v.Range != "" {
+			list += fmt.Sprintf("; its bands cover %s, and a variable in use gets no wider", v.Range)
+			way = "begin anew with --bands of all numbers that somebody could ask for (remove its forms, and then the variable)"
+		}
+		if !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
 		lines = append(lines, fmt.Sprintf("variable %q, in %s, has no %s for %s of the column %q: %s", v.Variable, v.File, what,
 			report.Plural(int64(len(v.Values)), "value", "values"), v.Column, list))
 	}
 	first := e.Variables[0]
-	return strings.Join(lines, "\n") + fmt.Sprintf("\nadd categories (microrisk keymap add node) or call them so (rename node), "+
-		"say which values are missing ones (--missing-codes), name another variable (--columns NAME=%s), or leave the column out; "+
-		"in a form that is written by hand, values: says which each category has", first.Column)
+	return strings.Join(lines, "\n") + fmt.Sprintf("\n%s, say which values are missing ones (--missing-codes), "+
+		"name another variable (--columns NAME=%s), or leave the column out; in a form that is written by hand, values: says which each category has",
+		strings.Join(ways, ", "), first.Column)
 }
 
 // quotedSome are some values in quotes, and how many more there are.

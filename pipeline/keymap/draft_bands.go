@@ -33,9 +33,7 @@ func (c *column) band() string {
 			c.bands = append(c.bands, last)
 		}
 		c.bands = append(c.bands, math.Inf(1))
-		if least < 0 {
-			c.bands[0] = math.Inf(-1)
-		}
+		c.bands[0] = c.space()[0]
 		if len(c.bands) < 3 {
 			return fmt.Sprintf("a width of %s makes one band of all its values", bandNumber(c.width))
 		}

@@ -13,9 +13,9 @@ import (
 // reuse makes a column what a variable of the repository is, if it can be.
 func (d *drafter) reuse(c *column, v *repository.Variable, x *repository.Instance, made *Drafted) error {
 	interval := v.Scale == repository.Interval
-	unmapped := func(values []string, numbers bool) {
+	unmapped := func(values []string, numbers bool, space string) {
 		file := d.r.File(repository.Variables, v.Name)
-		d.missing.Variables = append(d.missing.Variables, UnmappedVariable{v.Name, c.name, file, values, numbers, interval && c.step == nil})
+		d.missing.Variables = append(d.missing.Variables, UnmappedVariable{v.Name, c.name, file, values, numbers, interval && c.step == nil, space})
 	}
 	switch {
 	case d.r.Graph(v.Name) == nil:
@@ -34,7 +34,7 @@ func (d *drafter) reuse(c *column, v *repository.Variable, x *repository.Instanc
 	case interval && len(stored) == 0 && c.numbers() != nil:
 		return c.reuseNumbers(v, x, unmapped)
 	case missing != nil:
-		unmapped(missing, c.step != nil)
+		unmapped(missing, c.step != nil, "")
 		return nil
 	}
 	x.Values = stored
@@ -53,7 +53,7 @@ func (d *drafter) reuse(c *column, v *repository.Variable, x *repository.Instanc
 
 // without says that a variable has no bands that a flag needs.
 func (c *column) without(v *repository.Variable, what, flag string) error {
-	return fmt.Errorf("the variable %q of the repository has no %s: leave out %s, or name another variable, --columns NAME=%s", v.Name, what, flag, c.name)
+	return fmt.Errorf("the variable %q of the repository has no %s; leave out %s, or name another variable, --columns NAME=%s", v.Name, what, flag, c.name)
 }
 
 // mapped are the values of the column by category of a variable, and those that are in none.
@@ -101,21 +101,26 @@ func (d *drafter) complete(v *repository.Variable, x *repository.Instance, made 
 }
 
 // reuseNumbers makes a column of numbers an interval variable of the repository: in bands that it has, or written in.
-func (c *column) reuseNumbers(v *repository.Variable, x *repository.Instance, unmapped func(values []string, numbers bool)) error {
+func (c *column) reuseNumbers(v *repository.Variable, x *repository.Instance, unmapped func(values []string, numbers bool, space string)) error {
+	space := keymap.Band{Lo: math.Inf(1), Hi: math.Inf(-1)}
+	for _, n := range v.Nodes {
+		space.Lo, space.Hi = min(space.Lo, *n.Lo), max(space.Hi, *n.Hi)
+	}
+	covers := BandText(repository.NewBand("", space.Lo, space.Hi))
 	if c.bands != nil {
 		for i := 1; i < len(c.bands); i++ {
 			band := keymap.Band{Lo: c.bands[i-1], Hi: c.bands[i]}
 			at := slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return *n.Lo == band.Lo && *n.Hi == band.Hi })
-			if at < 0 {
+			switch {
+			case at >= 0:
+				x.Categories = append(x.Categories, v.Nodes[at].ID)
+			case band.Lo < space.Lo || band.Hi > space.Hi:
+				return c.without(v, fmt.Sprintf("band %s: its bands cover %s, and a variable in use gets no wider", band.ID(), covers), "--bands")
+			default:
 				return c.without(v, "band "+band.ID()+", which can be added (microrisk keymap add node)", "--bands")
 			}
-			x.Categories = append(x.Categories, v.Nodes[at].ID)
 		}
 		return nil
-	}
-	space := keymap.Band{Lo: math.Inf(1), Hi: math.Inf(-1)}
-	for _, n := range v.Nodes {
-		space.Lo, space.Hi = min(space.Lo, *n.Lo), max(space.Hi, *n.Hi)
 	}
 	var outside []string
 	for i, number := range c.numbers() {
@@ -124,7 +129,7 @@ func (c *column) reuseNumbers(v *repository.Variable, x *repository.Instance, un
 		}
 	}
 	if outside != nil {
-		unmapped(outside, true)
+		unmapped(outside, true, covers)
 	}
 	return nil
 }

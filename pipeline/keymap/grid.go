@@ -25,11 +25,11 @@ func (e *Environment) Grid(ctx context.Context, kind, target string, variables [
 	forms := e.Repository.Forms
 	t := &Table{Rows: len(forms), Columns: []Column{{Name: "form", Text: func(i int) *string { return said(forms[i].Name) }}}}
 	for _, key := range e.metadata() {
-		t.Columns = append(t.Columns, Column{Name: key, Hidden: !slices.Contains(e.Config.MetadataColumns, key),
+		t.Columns = append(t.Columns, Column{Name: key, Head: key, Hidden: !slices.Contains(e.Config.MetadataColumns, key),
 			Text: func(i int) *string { return said(forms[i].Metadata[key]) }})
 	}
 	for _, v := range all {
-		x := Column{Name: v.Name}
+		x := Column{Name: v.Name, Head: v.Name}
 		switch kind {
 		case "held":
 			x.Text = func(i int) *string {

@@ -77,7 +77,7 @@ func (a *Analysis) SharedKeysTable(leastForms, leastCategories int) (*Table, err
 	}
 	return &Table{Rows: len(rows), Columns: []Column{
 		{Name: "forms", Whole: func(i int) (int64, bool) { return int64(len(rows[i].forms)), true }},
-		{Name: "key_space", Text: func(i int) *string { return said(rows[i].space.String()) }},
+		{Name: "key_space", Text: func(i int) *string { return said(rows[i].space.String()) }, Read: func(i int) string { return CountText(rows[i].space) }},
 		{Name: "bits", Number: func(i int) float64 { return rows[i].bits }},
 		{Name: "variables", List: func(i int) []string { return rows[i].variables }},
 		{Name: "codes", List: func(i int) []string { return rows[i].codes }},

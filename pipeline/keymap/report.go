@@ -31,12 +31,14 @@ type page struct {
 	Variables        []pageVariable
 	Shared           *pageTable
 	Messages         []string
+	Reviewed         bool   // ranks are others than without reviews
 	Other            string // what the other reading, strict or lenient, says else; "" for nothing
 }
 
 type pagePrevalence struct {
 	Text       string
 	Keys       []pageKey
+	Makes      string // how many there are, in words
 	Space, Bit string
 	Others     []pageKey // variables that make no key, and why
 }
@@ -98,6 +100,7 @@ func (e *Environment) Report(ctx context.Context, s *repository.Scenario, a *Ana
 	if p.Plots, err = a.plots(); err != nil {
 		return nil, err
 	}
+	p.Reviewed = slices.ContainsFunc(a.Variables, func(v *Profile) bool { return v.Rank != v.ReviewRank })
 	for _, v := range a.ranked() {
 		x, err := e.variableOf(ctx, a, v)
 		if err != nil {
@@ -163,12 +166,21 @@ func prevalenceOf(text string, answers []Answer) pagePrevalence {
 		in[a.Name] = true
 		p.Keys = append(p.Keys, keyOf(a))
 	}
+	p.Makes = Makes(len(keys))
 	for _, a := range answers {
 		if !in[a.Name] {
 			p.Others = append(p.Others, keyOf(a))
 		}
 	}
 	return p
+}
+
+// Makes begins to say what key some variables make.
+func Makes(variables int) string {
+	if variables == 1 {
+		return "1 variable makes"
+	}
+	return fmt.Sprintf("%d variables make", variables)
 }
 
 // CountText writes a whole number for people.
@@ -206,7 +218,8 @@ func keyOf(a Answer) pageKey {
 	return k
 }
 
-func anchor(name string) string { return "v-" + repository.Slug(name) }
+// anchor is a place on the page, of that variable alone.
+func anchor(name string) string { return fmt.Sprintf("v-%x", name) }
 
 // plots draw sizes against prevalence, of the best variables together.
 func (a *Analysis) plots() ([]template.HTML, error) {

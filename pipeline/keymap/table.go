@@ -34,6 +34,7 @@ type Column struct {
 	Truth  func(row int) bool
 	List   func(row int) []string // what CSV and Parquet have as one text, joined by "; "
 	Hidden bool                   // not in the table that a person reads
+	Read   func(row int) string   // what a person reads instead of Text
 	Head   string                 // what a person reads above it; "" for Name with blanks
 }
 
@@ -127,6 +128,8 @@ func (t *Table) Titles() (titles []string, numbers []bool) {
 // Shown is a value as a person reads it.
 func (x *Column) Shown(row int) string {
 	switch {
+	case x.Read != nil:
+		return x.Read(row)
 	case x.Text != nil:
 		if text := x.Text(row); text != nil {
 			return *text

@@ -53,6 +53,7 @@ func AnswersTable(list []Answer) *Table {
 	for i, a := range list {
 		supporters[i] = a.Supporters()
 	}
+	_, one := OneRequired(list)
 	t.Columns = []Column{
 		{Name: "variable", Text: func(i int) *string { return said(list[i].Name) }},
 		{Name: "prevalence", Head: "share", Hidden: single(list), Text: func(i int) *string { return said(list[i].Prevalence) }},
@@ -64,10 +65,10 @@ func AnswersTable(list []Answer) *Table {
 			return said(list[i].Graph.StableID(list[i].Node.Partition))
 		}},
 		{Name: "categories", Small: true, Whole: func(i int) (int64, bool) { return list[i].Categories() }},
-		{Name: "status", Hidden: allOK(list), Text: func(i int) *string { return said(list[i].Status) }},
-		{Name: "n_required", Head: "needed", Whole: func(i int) (int64, bool) { return int64(list[i].Required), true }},
+		{Name: "status", Hidden: true, Text: func(i int) *string { return said(list[i].Status) }},
+		{Name: "n_required", Head: "needed", Hidden: one, Whole: func(i int) (int64, bool) { return int64(list[i].Required), true }},
 		{Name: "present", Head: "held", Whole: func(i int) (int64, bool) { return int64(list[i].Present), true }},
-		{Name: "match_forms", Head: "of", Whole: func(i int) (int64, bool) { return int64(list[i].All), true }},
+		{Name: "match_forms", Hidden: true, Whole: func(i int) (int64, bool) { return int64(list[i].All), true }},
 		{Name: "support", Whole: func(i int) (int64, bool) {
 			if list[i].Node == nil {
 				return 0, false
@@ -92,8 +93,12 @@ func single(list []Answer) bool {
 	return !slices.ContainsFunc(list, func(a Answer) bool { return a.Prevalence != list[0].Prevalence })
 }
 
-func allOK(list []Answer) bool {
-	return !slices.ContainsFunc(list, func(a Answer) bool { return a.Status != OK })
+// OneRequired is how many forms must share a variable, if it is the same for all answers.
+func OneRequired(list []Answer) (n int, one bool) {
+	if len(list) == 0 || slices.ContainsFunc(list, func(a Answer) bool { return a.Required != list[0].Required }) {
+		return 0, false
+	}
+	return list[0].Required, true
 }
 
 func noNotes(list []Answer) bool {
@@ -125,7 +130,7 @@ func (a Answer) Note() string {
 	}
 	switch {
 	case a.Status == Null && a.Present == 0:
-		says = append(says, "no form of the match set holds it")
+		says = append(says, "none holds it")
 	case a.Status == Null && a.Profile.Status != Inconsistent:
 		says = append(says, fmt.Sprintf("held by %d of %d forms", a.Present, a.All))
 	case a.Status == Trivial:
@@ -212,14 +217,14 @@ func (v *Variable) LookupTable(code string) (*Table, error) {
 		{Name: "variable", Hidden: true, Text: func(int) *string { return said(v.Name) }},
 		{Name: "code", Hidden: true, Text: func(int) *string { return said(code) }},
 		{Name: "block", Whole: func(i int) (int64, bool) { return int64(rows[i].block), true }},
-		{Name: "node_label", Text: func(i int) *string {
+		{Name: "node_label", Head: "category", Text: func(i int) *string {
 			if rows[i].b.ID == "" {
 				return nil
 			}
 			return said(rows[i].b.Label)
 		}},
-		{Name: "sink", Text: func(i int) *string { return said(rows[i].sink) }},
-		{Name: "sink_label", Text: func(i int) *string { return said(v.Label(rows[i].sink)) }},
+		{Name: "sink", Head: "smallest", Text: func(i int) *string { return said(rows[i].sink) }},
+		{Name: "sink_label", Head: "its label", Text: func(i int) *string { return said(v.Label(rows[i].sink)) }},
 	}}, nil
 }
 

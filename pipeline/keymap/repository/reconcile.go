@@ -232,7 +232,11 @@ func newNode(value any) *yaml.Node {
 		}
 		return scalar("!!float", strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	return scalar("!!str", fmt.Sprint(value))
+	n := scalar("!!str", fmt.Sprint(value))
+	if !schemas.TextYAML(n.Value) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
 }
 
 // lineWidth is how long a list or mapping may be that stands on one line.
