@@ -132,6 +132,7 @@ type auditor struct {
 	brief   bool // go no further than needed
 	effort  *effort
 	whole   map[[2]int64]*engine // by holder and first cell of a component without his cells
+	home    []*engine            // by cell, of its component
 }
 
 // An engine is an attacker of an area.
@@ -146,7 +147,9 @@ func (p *plan) auditor(ctx context.Context, hidden []bool, insider Insider) *aud
 	return a
 }
 
-func (a *auditor) forget() { a.whole = make(map[[2]int64]*engine) }
+func (a *auditor) forget() {
+	a.whole, a.home = make(map[[2]int64]*engine), nil
+}
 
 // prove finds out what comes of a need, and which cells have to stay hidden for what was found.
 func (a *auditor) prove(need Need) (Finding, []int32, error) {
@@ -200,10 +203,10 @@ func (f *Finding) judge(p *plan, n Need, w way, holder int64) {
 }
 
 // holders are the one contributors of some cells that are not the cell's, in order.
-func (a *auditor) holders(cell int32, cells []int32) []int64 {
+func (p *plan) holders(cell int32, cells []int32) []int64 {
 	var list []int64
 	for _, c := range cells {
-		if h := a.sole(c); h != 0 && h != a.sole(cell) {
+		if h := p.sole(c); h != 0 && h != p.sole(cell) {
 			list = append(list, h)
 		}
 	}
@@ -223,36 +226,70 @@ func (a *auditor) untouched(w way, n Need, holder int64) bool {
 	return w.enough(n)
 }
 
+// dense is the most rows of a linear program that is tried: it takes 8 bytes for each pair of them.
+const dense = 2000
+
 // attack finds how far a holder's view of a cell reaches, 0 for anybody outside: by flows where that is a network; else with the cells
 // around it moving, more and more of them, which is a proof where it is enough.
-func (a *auditor) attack(holder int64, n Need) (way, error) {
-	cells, _ := a.region(n.Cell, a.hidden, holder, -1)
-	key := [2]int64{holder, int64(cells[0])}
-	e := a.whole[key]
-	if e == nil {
-		area := a.area(cells)
-		e = &engine{area: area}
-		if w := newNetwork(area); w != nil {
-			e.attacker = w
+func (a *auditor) attack(holder int64, n Need) (w way, err error) {
+	var e *engine
+	if holder == 0 && !a.brief { // its whole component, if that is a network
+		if e = a.component(n.Cell); e.attacker != nil && isNetwork(e.attacker) {
+			return a.look(e, n)
 		}
-		a.whole[key] = e
 	}
-	if e.attacker == nil || !isNetwork(e.attacker) {
-		for _, steps := range []int{2, 4, 8} {
-			near, whole := a.region(n.Cell, a.hidden, holder, steps)
-			if whole || n.Sliding == infinite {
-				break
-			}
-			area := a.area(near)
-			if w, err := a.look(&engine{area, area.attacker(a.effort)}, n); err != nil || w.enough(n) {
-				return w, err
-			}
+	for _, steps := range []int{2, 3, 4, 5, 6, 8, 12, 16, 32} {
+		near, whole := a.region(n.Cell, a.hidden, holder, steps)
+		if whole || n.Sliding == infinite {
+			break
+		}
+		area := a.area(near)
+		if len(area.rows) > dense {
+			return w, nil
+		}
+		if w, err = a.look(&engine{area, area.attacker(a.effort)}, n); err != nil || w.enough(n) {
+			return w, err
+		}
+	}
+	if e == nil {
+		cells, _ := a.region(n.Cell, a.hidden, holder, -1)
+		key := [2]int64{holder, int64(cells[0])}
+		if e = a.whole[key]; e == nil {
+			e = a.engine(cells)
+			a.whole[key] = e
 		}
 	}
 	if e.attacker == nil {
+		if len(e.area.rows) > dense {
+			return w, nil
+		}
 		e.attacker = newLinear(e.area, a.effort)
 	}
 	return a.look(e, n)
+}
+
+// engine is one of some cells, without an attacker if they are no network.
+func (a *auditor) engine(cells []int32) *engine {
+	e := &engine{area: a.area(cells)}
+	if w := newNetwork(e.area); w != nil {
+		e.attacker = w
+	}
+	return e
+}
+
+// component is the engine of all cells that hang together with a hidden one.
+func (a *auditor) component(cell int32) *engine {
+	if a.home == nil {
+		a.home = make([]*engine, a.System.Cells)
+	}
+	if a.home[cell] == nil {
+		cells, _ := a.region(cell, a.hidden, 0, -1)
+		e := a.engine(cells)
+		for _, c := range cells {
+			a.home[c] = e
+		}
+	}
+	return a.home[cell]
 }
 
 func isNetwork(a attacker) bool {

@@ -2,110 +2,177 @@ package protection
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 
 	"microrisk/engine/program"
 )
 
+// finish makes a pattern safe, shows again what need not be hidden, and is what every attacker accepted.
+func (s *search) finish(hidden []bool, method string) (*Pattern, error) {
+	weight := make([]float64, len(hidden))
+	for c, cost := range s.o.Cost {
+		weight[c] = float64(cost)
+	}
+	p := s.proofs(hidden, weight)
+	if err := p.mend(); err != nil {
+		return nil, err
+	}
+	if err := p.clean(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	s.accept(hidden)
+	s.best.Solver = method
+	return s.best, nil
+}
+
 // improve makes a pattern safe, with cells of little weight, then shows those that need not be hidden, and keeps it if it is the best.
 func (s *search) improve(hidden []bool, weight []float64) error {
-	if err := s.repair(hidden, weight); err != nil {
+	p := s.proofs(hidden, weight)
+	if err := p.mend(); err != nil {
 		return err
 	}
-	if err := s.clean(hidden); err != nil {
+	if err := p.clean(); err != nil {
 		return err
 	}
 	s.accept(hidden)
 	return nil
 }
 
-// repair hides cells until every attacker accepts a pattern: for each that does not, those along which his cell moves as far as it has
-// to at the least weight per unit. The pattern with all cells is known to be safe.
-func (s *search) repair(hidden []bool, weight []float64) error {
-	a := s.auditor(s.ctx, hidden, s.o.Insider)
-	a.brief = true
-	for _, n := range s.needs {
+// proofs are, for each need, cells that have to stay hidden for it: while they are, and whatever else is hidden, every attacker accepts.
+type proofs struct {
+	*search
+	hidden []bool
+	weight []float64 // of cells to be hidden
+	a      *auditor
+	cells  [][]int32 // by need, ascending
+	needs  [][]int32 // by cell, the needs that have it or had it
+}
+
+func (s *search) proofs(hidden []bool, weight []float64) *proofs {
+	p := &proofs{search: s, hidden: hidden, weight: weight, a: s.auditor(s.ctx, hidden, s.o.Insider), cells: make([][]int32, len(s.needs)),
+		needs: make([][]int32, len(hidden))}
+	p.a.brief = true
+	return p
+}
+
+func (p *proofs) set(i int32, cells []int32) {
+	for _, c := range cells {
+		if _, had := slices.BinarySearch(p.cells[i], c); !had {
+			p.needs[c] = append(p.needs[c], i)
+		}
+	}
+	p.cells[i] = cells
+}
+
+// mend hides cells until there is a proof for each need.
+func (p *proofs) mend() error {
+	for i, n := range p.search.needs {
 		for try := 0; ; try++ {
-			f, _, err := a.prove(n)
+			f, cells, err := p.a.prove(n)
 			if err != nil {
 				return err
 			}
 			if f.Verdict == Pass {
+				p.set(int32(i), cells)
 				break
 			}
-			if try > 8+len(s.needs) {
-				copy(hidden, s.free)
-			} else if err := s.route(f, hidden, weight); err != nil {
-				return err
+			more := false
+			if try < 8 {
+				if more, err = p.hide(f); err != nil {
+					return err
+				}
 			}
-			a.forget()
+			p.a.forget()
+			if !more {
+				if err := p.hideAll(int32(i)); err != nil {
+					return err
+				}
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// route hides the cells that a finding asks for.
-func (s *search) route(f Finding, hidden []bool, weight []float64) error {
+// hide hides the cheapest cells with which a finding's attacker sees as little as he should; false if no more cells are hidden.
+func (p *proofs) hide(f Finding) (more bool, err error) {
 	n := f.Need
-	if f.Holder != 0 && s.o.Insider == InsiderExact {
+	if f.Holder != 0 && p.o.Insider == InsiderExact {
 		n = Need{Cell: n.Cell, Sliding: 1}
 	}
-	changed := false
 	for _, w := range ways(n, f.Holder) {
-		moving, err := s.cheapest(w, hidden, weight)
+		cells, err := p.least(w)
 		if err != nil {
-			return err
+			return false, err
 		}
-		for _, c := range moving {
-			changed = changed || !hidden[c]
-			hidden[c] = true
+		for _, c := range cells {
+			more = more || !p.hidden[c]
+			p.hidden[c] = true
 		}
 	}
-	if !changed {
-		copy(hidden, s.free)
+	return more, nil
+}
+
+// hideAll hides the cells that prove a need when all are hidden that may be; the error is that even they do not.
+func (p *proofs) hideAll(i int32) error {
+	all := p.auditor(p.ctx, p.free, p.o.Insider)
+	all.brief = true
+	f, cells, err := all.prove(p.search.needs[i])
+	if err != nil {
+		return err
 	}
+	if f.Verdict != Pass {
+		return p.explain(f)
+	}
+	for _, c := range cells {
+		p.hidden[c] = true
+	}
+	p.set(i, cells)
 	return nil
 }
 
-// cheapest are the cells that move when an attack moves its cell at least weight, among those around it or else among all.
-func (s *search) cheapest(a attack, hidden []bool, weight []float64) ([]int32, error) {
-	for _, steps := range []int{2, 4, -1} {
-		cells, whole := s.region(a.need.Cell, s.free, a.holder, steps)
-		area := s.area(cells)
-		l := newLinear(area, &effort{ctx: s.ctx})
+// least are the cells that move when an attack moves its cell at the least weight of cells that are not hidden yet, among those around it.
+func (p *proofs) least(a attack) ([]int32, error) {
+	for _, steps := range []int{2, 3, 4, 5, 6, 8, -1} {
+		cells, whole := p.region(a.need.Cell, p.free, a.holder, steps)
+		area := p.area(cells)
+		if len(area.rows) > dense {
+			break
+		}
+		l := newLinear(area, &effort{ctx: p.ctx})
 		if l.err != nil {
 			return nil, l.err
 		}
 		l.s.SetMaximise(false)
 		for j, c := range cells {
-			if !hidden[c] {
-				l.s.SetCost(2*j, weight[c]+1e-3)
-				l.s.SetCost(2*j+1, weight[c]+1e-3)
+			if !p.hidden[c] {
+				l.s.SetCost(2*j, p.weight[c]+1e-3)
+				l.s.SetCost(2*j+1, p.weight[c]+1e-3)
 			}
 		}
 		k := int(area.column(a.need.Cell))
-		l.s.SetBounds(2*k+1, 0, 0)
-		far := a.amount()
-		if a.side == below {
-			l.s.SetBounds(2*k+1, l.scaled(far), l.scaled(far))
-			l.s.SetBounds(2*k, 0, 0)
-		} else {
-			if a.side == width {
-				far = min(far, s.up[a.need.Cell])
-			}
-			l.s.SetBounds(2*k, l.scaled(far), l.scaled(far))
+		far := l.scaled(a.amount())
+		at := 2 * k
+		if a.side == below || a.side == width && l.up[k] < a.amount() && l.up[k] < l.down[k] {
+			at++
 		}
-		status, err := l.s.Solve(s.ctx, program.DefaultPivots)
-		if err := s.ctx.Err(); err != nil {
+		if a.side == width {
+			far = min(far, l.scaled([]int64{l.up[k], l.down[k]}[at-2*k]))
+		}
+		l.s.SetBounds(at^1, 0, 0)
+		l.s.SetBounds(at, far, far)
+		status, err := l.s.Solve(p.ctx, program.DefaultPivots)
+		if err := p.ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err == nil && status == program.Optimal {
 			_, columns := l.read(int32(k))
-			moving := make([]int32, len(columns))
 			for i, j := range columns {
-				moving[i] = cells[j]
+				columns[i] = cells[j]
 			}
-			return moving, nil
+			return columns, nil
 		}
 		if whole {
 			break
@@ -115,46 +182,80 @@ func (s *search) cheapest(a attack, hidden []bool, weight []float64) ([]int32, e
 }
 
 // clean shows secondary cells again, the dearest first, as long as every attacker accepts that.
-func (s *search) clean(hidden []bool) error {
-	a := s.auditor(s.ctx, hidden, s.o.Insider)
-	a.brief = true
-	evidence := make([][]int32, len(s.needs))
-	for i, n := range s.needs {
-		_, cells, err := a.prove(n)
-		if err != nil {
-			return err
-		}
-		evidence[i] = cells
-	}
-	order := slices.Clone(s.cells)
-	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(s.o.Cost[y], s.o.Cost[x]) })
+func (p *proofs) clean() error {
+	order := slices.Clone(p.search.cells)
+	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(p.o.Cost[y], p.o.Cost[x]) })
 	for _, c := range order {
-		if !hidden[c] {
+		if !p.hidden[c] {
 			continue
 		}
-		hidden[c] = false
-		a.forget()
-		fresh := make(map[int][]int32)
-		for i, n := range s.needs {
-			if _, uses := slices.BinarySearch(evidence[i], c); !uses {
-				continue
-			}
-			f, cells, err := a.prove(n)
-			if err != nil {
-				return err
-			}
-			if f.Verdict != Pass {
-				hidden[c] = true
-				break
-			}
-			fresh[i] = cells
-		}
-		if hidden[c] {
-			continue
-		}
-		for i, cells := range fresh {
-			evidence[i] = cells
+		if err := p.show(c); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// show shows a cell and the cells that are known then, unless some need is not met any more.
+func (p *proofs) show(c int32) error {
+	shown, ok := p.known(c)
+	fresh := make(map[int32][]int32)
+	var err error
+	if ok {
+		p.a.forget()
+		ok, err = p.check(shown, fresh)
+	}
+	if !ok || err != nil {
+		for _, c := range shown {
+			p.hidden[c] = true
+		}
+		p.a.forget()
+		return err
+	}
+	for i, cells := range fresh {
+		p.set(i, cells)
+	}
+	return nil
+}
+
+// known shows a cell and those that are alone in an equation then; false if a cell with a need is.
+func (p *proofs) known(c int32) (shown []int32, ok bool) {
+	shown = []int32{c}
+	p.hidden[c] = false
+	for k := 0; k < len(shown); k++ {
+		for _, e := range p.of[shown[k]] {
+			count, last := 0, int32(-1)
+			p.System.Equations[e].Each(func(c int32, _ int64) {
+				if p.hidden[c] {
+					count, last = count+1, c
+				}
+			})
+			switch {
+			case count != 1:
+			case p.primary[last]:
+				return shown, false
+			default:
+				p.hidden[last] = false
+				shown = append(shown, last)
+			}
+		}
+	}
+	return shown, true
+}
+
+// check finds new proofs of the needs that have cells that are shown now; false if there is none.
+func (p *proofs) check(shown []int32, fresh map[int32][]int32) (bool, error) {
+	for _, c := range shown {
+		for _, i := range p.needs[c] {
+			if _, has := slices.BinarySearch(p.cells[i], c); !has || fresh[i] != nil {
+				continue
+			}
+			f, cells, err := p.a.prove(p.search.needs[i])
+			if err != nil || f.Verdict != Pass {
+				return false, err
+			}
+			fresh[i] = cells
+		}
+	}
+	return true, nil
 }
