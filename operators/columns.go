@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/tabular"
@@ -72,6 +73,18 @@ func (c *Columns) NumbersOrNull(name string, value func(row int) float64) {
 		return x, !math.IsNaN(x)
 	})
 }
+
+// DecimalsOrNull appends a column of decimal numbers, in units of their last decimal.
+func (c *Columns) DecimalsOrNull(name string, decimals int, value func(row int) (units int64, there bool)) {
+	t := &arrow.Decimal128Type{Precision: 18, Scale: int32(decimals)}
+	appendTo(c, name, decimalBuilder{array.NewDecimal128Builder(c.Mem, t)}, true, value)
+}
+
+// decimalBuilder takes units.
+type decimalBuilder struct{ *array.Decimal128Builder }
+
+// Append takes a number of units.
+func (b decimalBuilder) Append(units int64) { b.Decimal128Builder.Append(decimal128.FromI64(units)) }
 
 // Truths appends a column of truth values.
 func (c *Columns) Truths(name string, value func(row int) bool) {

@@ -75,8 +75,8 @@ func Integer(a arrow.Array, i int) (int64, bool) {
 	return 0, false
 }
 
-// show is value i for a message.
-func show(a arrow.Array, i int) string {
+// Shown is value i for a message.
+func Shown(a arrow.Array, i int) string {
 	if a.IsNull(i) {
 		return "null"
 	}

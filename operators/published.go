@@ -58,7 +58,7 @@ func ReadPublished(ctx context.Context, name string, source Source, variables []
 			counts := r.Column(at[len(variables)])
 			n, ok := Integer(counts, row)
 			if !ok || n < 0 {
-				return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, tabular.Words(cell), show(counts, row))
+				return fmt.Errorf("%s: the count of %s is %s; it must be a whole number of at least 0", name, tabular.Words(cell), Shown(counts, row))
 			}
 			switch {
 			case p.Add(cell, tabular.Exact(n)):

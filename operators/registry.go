@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/program"
 	"microrisk/schemas"
 )
 
@@ -22,6 +23,9 @@ type Setup struct {
 	Key      schemas.Key       // the spec's; none has no variables
 	Sampling *schemas.Sampling // nil: nothing is said
 	Files    Files
+	// Solver finds what solves integer programs, by one of the words auto, embedded, cbc and glpsol, and says what it is; nil: there is the
+	// embedded one alone.
+	Solver func(asked string) (program.Solver, string, error)
 }
 
 // Register makes a kind of operator known to specs: the descriptor says what the spec knows of it, and its configs say how it is run. It is
@@ -47,6 +51,7 @@ type SideFile struct {
 	Begins string
 	Most   int64
 	Read   func(text []byte) (any, error) // makes of the text what Files has of a document
+	Part   string                         // of a Parted: which of its files it is
 }
 
 // A SideKind tells what a side file is.
@@ -79,6 +84,9 @@ type Files struct {
 
 // A Documented is a Fitted that makes a text for a file of its own.
 type Documented interface{ Document() ([]byte, error) }
+
+// A Parted is a Fitted that makes several files: Part is the Tabled or the Documented of one.
+type Parted interface{ Part(name string) any }
 
 // A Tabled is a Fitted that makes a file of its own besides the columns: one row a table. The record is the caller's to release.
 type Tabled interface {

@@ -372,7 +372,7 @@ func (w *worker) multiplicities() ([]int64, error) {
 		for r := range times {
 			n, ok := Integer(a, r)
 			if !ok || n < 0 {
-				return nil, w.rowErrorf(r, "the count %q is %s: it must be a whole number, 0 or more", name, show(a, r))
+				return nil, w.rowErrorf(r, "the count %q is %s: it must be a whole number, 0 or more", name, Shown(a, r))
 			}
 			times[r] = n
 		}
@@ -405,11 +405,11 @@ func (w *worker) numbers(a arrow.Array, sum contingency.Sum) ([]float64, error) 
 				way = advice.Advice{Spec: "; leave such records out by a range (select), or say weight: {column: " + sum.Name + ", zero: drop}",
 					Flags: "; leave such records out by a range (--select), or say --zero-weight drop, with the weight " + sum.Name}
 			}
-			return nil, w.valueErrorf(r, sum.Name, "the weight %q is %s: a weight must be a finite number above 0%s", sum.Name, show(a, r), way)
+			return nil, w.valueErrorf(r, sum.Name, "the weight %q is %s: a weight must be a finite number above 0%s", sum.Name, Shown(a, r), way)
 		case ok && (math.IsNaN(v) || math.IsInf(v, 0)):
-			return nil, w.valueErrorf(r, sum.Name, "%q is %s: it cannot be added up", sum.Name, show(a, r))
+			return nil, w.valueErrorf(r, sum.Name, "%q is %s: it cannot be added up", sum.Name, Shown(a, r))
 		case math.Abs(v) > largestValue:
-			return nil, w.valueErrorf(r, sum.Name, "%q is %s: values up to 1e18 can be added up exactly", sum.Name, show(a, r))
+			return nil, w.valueErrorf(r, sum.Name, "%q is %s: values up to 1e18 can be added up exactly", sum.Name, Shown(a, r))
 		}
 		x[r] = v
 	}

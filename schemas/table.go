@@ -123,6 +123,12 @@ func (t Table) Without(name string) Table {
 	return t
 }
 
+// Only is the table with some of its fields.
+func (t Table) Only(names ...string) Table {
+	t.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(f Field) bool { return !slices.Contains(names, f.Name) })
+	return t
+}
+
 // names of the fields.
 func (t *Table) names() []string {
 	list := make([]string, len(t.Fields))

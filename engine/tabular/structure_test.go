@@ -157,7 +157,11 @@ func TestComponents(t *testing.T) {
 }
 
 func TestTreeOf(t *testing.T) {
-	v := &Variable{Name: "area", Categories: []Category{Of("b"), Of("a"), Of("c"), Missing}, Hierarchy: Hierarchy{{"north", []string{"a", "b"}}, {"all but c", []string{"north"}}}}
+	v := &Variable{
+		Name:       "area",
+		Categories: []Category{Of("b"), Of("a"), Of("c"), Missing},
+		Hierarchy:  Hierarchy{{"north", []string{"a", "b"}}, {"all but c", []string{"north"}}},
+	}
 	tree, err := TreeOf(v)
 	require.NoError(t, err)
 	var got []string

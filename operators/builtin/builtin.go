@@ -7,6 +7,7 @@ import (
 	_ "microrisk/operators/kanonymity"
 	_ "microrisk/operators/ldiversity"
 	_ "microrisk/operators/mc3"
+	_ "microrisk/operators/protect"
 	_ "microrisk/operators/recode"
 	_ "microrisk/operators/sap"
 	_ "microrisk/operators/selection"

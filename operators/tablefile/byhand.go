@@ -16,8 +16,8 @@ type Setting struct {
 	Reason, Name string
 }
 
-// Sets are the words of settings.
-var Sets = []string{"safe", "unsafe", "protected"}
+// Sets are the words of settings; hidden is a cell that is hidden for others.
+var Sets = []string{"safe", "unsafe", "protected", "hidden"}
 
 // ParseAPriori reads what is said of cells as tau-ARGUS has it (.hst): the codes of a cell, and s (safe), u (unsafe), p (protected),
 // c and a cost, or pl and the lower and upper protection level; between all a comma, a semicolon or a tab. Errors have the line.

@@ -176,3 +176,43 @@ func TestForeignHierarchies(t *testing.T) {
 		require.Equal(t, 2, tree.Depth(), fmt.Sprint(name))
 	}
 }
+
+func TestReadHierarchy(t *testing.T) {
+	for name, text := range map[string]string{
+		"r.hrc": "Nr\n@1\n@2\n@3\nOs\n@4\n99", "r.csv": "code,parent,level\nNr,Total,1\n1,Nr,2\n2,Nr,2\n3,Nr,2\nOs,Total,1\n4,Os,2\n99,Total,1\n",
+		"levels.csv": "area;region\nNr;1\nNr;2\nNr;3\nOs;4\n99;99\n",
+	} {
+		h, err := ReadHierarchy(name, []byte(text), "@", false)
+		require.NoError(t, err)
+		tree, err := h.Tree("Region", "Total")
+		require.NoError(t, err)
+		require.Equal(t, regions, shape(tree), name)
+	}
+	for text, says := range map[string]string{"": "r.csv is empty", "code,parent\na": "wrong number of fields", "\xff": "not UTF-8"} {
+		_, err := ReadHierarchy("r.csv", []byte(text), "@", false)
+		require.ErrorContains(t, err, says)
+	}
+}
+
+func TestReadSettings(t *testing.T) {
+	s, err := ReadSettings(
+		"o.csv",
+		[]byte("sex,area,set,cost,lower,reason,name\nf,Nr,unsafe,,2,asked for,A. B.\nm,Total,protected,,,,\nm,1,,7,,,\n"),
+		[]string{"area", "sex"},
+		"Total",
+	)
+	require.NoError(t, err)
+	two, seven := 2.0, 7.0
+	require.Equal(t, []Setting{{Line: 2, Codes: []string{"Nr", "f"}, Set: "unsafe", Lower: &two, Reason: "asked for", Name: "A. B."},
+		{Line: 3, Codes: []string{"Total", "m"}, Set: "protected"}, {Line: 4, Codes: []string{"1", "m"}, Cost: &seven}}, s.List)
+	s, err = ReadSettings("o.hst", []byte("Nr,f,u"), []string{"area", "sex"}, "Total")
+	require.NoError(t, err)
+	require.Equal(t, []Setting{{Line: 1, Codes: []string{"Nr", "f"}, Set: "unsafe"}}, s.List)
+	for text, says := range map[string]string{
+		"area,set\nNr,safe": `o.csv has no column "sex"`, "area,sex,sett\na,b,c": `a column "sett"`, "area,sex,set\na,b,sure": `o.csv:2: a cell is set "sure"`,
+		"area,sex,cost\na,b,-1": `o.csv:2: cost is "-1"`, "area,area,sex\na,b,c": `a column "area"`,
+	} {
+		_, err := ReadSettings("o.csv", []byte(text), []string{"area", "sex"}, "Total")
+		require.ErrorContains(t, err, says)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"microrisk/operators"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
+	"microrisk/pipeline/solver"
 	"microrisk/schemas"
 )
 
@@ -79,11 +80,11 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	solver, _, err := solverOf(s.Solver, o.TempDir)
+	other, _, err := solver.Of(s.Solver, o.TempDir)
 	if err != nil {
-		return nil, err
+		return nil, session.Wrong(err)
 	}
-	options := bounds.Options{Solver: solver}
+	options := bounds.Options{Solver: other}
 	if s.Deadline > 0 {
 		options.Deadline = time.Now().Add(s.Deadline)
 	}
@@ -91,8 +92,8 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if err != nil {
 		return nil, tables.InCodes(r, err)
 	}
-	if p, ok := solver.(*processSolver); ok && p.failed != nil {
-		tables.Warnings = append(tables.Warnings, fmt.Sprintf("the solver failed, and bounds are those found without it: %v", p.failed))
+	if p, ok := other.(*solver.Process); ok && p.Failed != nil {
+		tables.Warnings = append(tables.Warnings, fmt.Sprintf("the solver failed, and bounds are those found without it: %v", p.Failed))
 	}
 	out := &Outcome{
 		Scheme:    kernel.Name(),

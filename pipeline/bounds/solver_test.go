@@ -15,6 +15,7 @@ import (
 
 	"microrisk/engine/bounds"
 	"microrisk/engine/program"
+	"microrisk/pipeline/solver"
 )
 
 // The solvers in processes of their own find what the own one finds, where they are installed.
@@ -24,7 +25,7 @@ func TestProcessSolvers(t *testing.T) {
 			if _, err := exec.LookPath(kind); err != nil {
 				t.Skipf("%s is not on the PATH", kind)
 			}
-			solver, found, err := solverOf(kind, t.TempDir())
+			other, found, err := solver.Of(kind, t.TempDir())
 			require.NoError(t, err)
 			require.Equal(t, kind, found)
 			r := rand.New(rand.NewPCG(1, 2))
@@ -44,7 +45,7 @@ func TestProcessSolvers(t *testing.T) {
 				}
 				want, err := program.Embedded{}.Solve(t.Context(), m)
 				require.NoError(t, err)
-				got, err := solver.Solve(t.Context(), m)
+				got, err := other.Solve(t.Context(), m)
 				if want.Status == program.Infeasible {
 					require.True(t, err != nil || got.X == nil, "try %d", try)
 					continue
@@ -57,7 +58,7 @@ func TestProcessSolvers(t *testing.T) {
 			release := allTwoWay(r, 3)
 			want, err := bounds.Sharp(t.Context(), release, bounds.Options{})
 			require.NoError(t, err)
-			got, err := bounds.Sharp(t.Context(), release, bounds.Options{Steps: 40, Solver: solver})
+			got, err := bounds.Sharp(t.Context(), release, bounds.Options{Steps: 40, Solver: other})
 			require.NoError(t, err)
 			require.True(t, want.Sharp)
 			require.True(t, got.Sharp)
@@ -65,7 +66,7 @@ func TestProcessSolvers(t *testing.T) {
 			require.Equal(t, want.High, got.High)
 		})
 	}
-	none, found, err := solverOf("embedded", "")
+	none, found, err := solver.Of("embedded", "")
 	require.NoError(t, err)
 	require.Nil(t, none)
 	require.Equal(t, "embedded", found)
@@ -97,17 +98,17 @@ func TestFailingSolver(t *testing.T) {
 	m.AddColumn("x", 0, 1, 1, true)
 	script := filepath.Join(dir, "cbc")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nexit 3\n"), 0o700))
-	solver, _, err := solverOf("cbc", dir)
+	other, _, err := solver.Of("cbc", dir)
 	require.NoError(t, err)
-	_, err = solver.Solve(t.Context(), m)
+	_, err = other.Solve(t.Context(), m)
 	require.ErrorContains(t, err, "exit status 3")
-	require.ErrorIs(t, solver.(*processSolver).failed, err)
+	require.ErrorIs(t, other.(*solver.Process).Failed, err)
 
 	pid := filepath.Join(dir, "pid")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nsleep 1000 &\necho $! > "+pid+"\nwait\n"), 0o700))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err = solver.Solve(ctx, m)
+	_, err = other.Solve(ctx, m)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	text, err := os.ReadFile(pid)
 	require.NoError(t, err)

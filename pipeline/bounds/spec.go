@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"microrisk/pipeline/released"
+	"microrisk/pipeline/solver"
 	"microrisk/schemas"
 )
 
@@ -20,7 +21,7 @@ type Spec struct {
 	Perturbed []released.PerturbedTable // the same, perturbed in ways of their own
 	Method    string                    // one of Methods; "" means auto
 	Deadline  time.Duration             // for methods that can be stopped; 0 for none
-	Solver    string                    // one of Solvers, for what the own one does not finish; "" means auto
+	Solver    string                    // one of solver.Names, for what the own one does not finish; "" means auto
 	Out       string                    // file with one row a cell (.parquet, .arrow or .csv)
 
 	Suppressed []string // texts of counts that were not published, besides null; <N is a count below N
@@ -52,7 +53,7 @@ func (s *Spec) Fields() schemas.Table {
 						return err
 					},
 				}},
-			{Name: "solver", To: &s.Solver, Words: Solvers, Unlike: "there is no solver %q; it is one of " + strings.Join(Solvers, ", "), Default: "auto",
+			{Name: "solver", To: &s.Solver, Words: solver.Names, Unlike: "there is no solver %q; it is one of " + strings.Join(solver.Names, ", "), Default: "auto",
 				Doc: "What solves integer programs that the own solver does not finish.",
 				Flag: &schemas.Flag{
 					Name:  "solver",

@@ -12,14 +12,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"microrisk/engine/program"
 	"microrisk/engine/scratch"
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/pipeline/solver"
 	"microrisk/schemas"
 )
 
-// Companions are what is read beside the inputs.
-type Companions struct{ files operators.Files }
+// Companions are what is read beside the inputs, and what else operators are made with.
+type Companions struct {
+	files  operators.Files
+	solver func(asked string) (program.Solver, string, error)
+}
 
 // sideFilesOf calls f for each side file of a spec, with the prefix of its operator.
 func sideFilesOf(s *schemas.Spec, f func(prefix string, file operators.SideFile) error) error {
@@ -65,7 +70,10 @@ func ReadBesides(s *schemas.Spec) []Reading {
 
 // ReadBeside reads the files that operators name.
 func ReadBeside(ctx context.Context, s *schemas.Spec, o Options) (*Companions, error) {
-	b := &Companions{operators.Files{Secrets: map[string][]byte{}, Documents: map[string]any{}, Counts: map[string]*operators.Published{}}}
+	b := &Companions{
+		files:  operators.Files{Secrets: map[string][]byte{}, Documents: map[string]any{}, Counts: map[string]*operators.Published{}},
+		solver: func(asked string) (program.Solver, string, error) { return solver.Of(asked, o.TempDir) },
+	}
 	err := sideFilesOf(s, func(_ string, f operators.SideFile) (err error) {
 		switch f.Kind {
 		case operators.Secret:
@@ -141,6 +149,7 @@ func ReadPublished(ctx context.Context, path string, variables []string, o Optio
 type sideFile struct {
 	files.Output
 	kind operators.SideKind
+	part string
 }
 
 // SideFiles are the files of a run besides the outputs, by the prefix of the operator, in the order of their prefixes.
@@ -169,7 +178,7 @@ func OpenSideFiles(s *schemas.Spec, inputs []string) (SideFiles, error) {
 		}
 		made, err := files.Create(f.Path, inputs...)
 		if err == nil {
-			sides[prefix] = append(sides[prefix], sideFile{made, f.Kind})
+			sides[prefix] = append(sides[prefix], sideFile{made, f.Kind, f.Part})
 		}
 		return err
 	})
@@ -228,9 +237,50 @@ func (s SideFiles) Write(ctx context.Context, r *operators.Report, o Options) ([
 	return written, nil
 }
 
+// WriteParts writes the files of what is made of inputs outside of a run, those that are to be made of a list: all of them or none.
+func WriteParts(ctx context.Context, list []operators.SideFile, made operators.Parted, o Options, inputs []string) error {
+	var paths []string
+	for _, f := range list {
+		if f.Written() {
+			paths = append(paths, f.Path)
+		}
+	}
+	tidy, err := MakeFolders(paths)
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	var written []files.Output
+	defer func() {
+		for _, f := range written {
+			f.Abort()
+		}
+	}()
+	for _, f := range list {
+		if !f.Written() {
+			continue
+		}
+		if err := replaceable(f); err != nil {
+			return err
+		}
+		out, err := files.Create(f.Path, inputs...)
+		if err != nil {
+			return err
+		}
+		written = append(written, out)
+		if err := (sideFile{out, f.Kind, f.Part}).write(ctx, made, o); err != nil {
+			return err
+		}
+	}
+	return files.Commit(written...)
+}
+
 // write writes what a fitted operator has made.
-func (f sideFile) write(ctx context.Context, fitted operators.Fitted, o Options) error {
-	switch made := fitted.(type) {
+func (f sideFile) write(ctx context.Context, made any, o Options) error {
+	if p, ok := made.(operators.Parted); ok {
+		made = p.Part(f.part)
+	}
+	switch made := made.(type) {
 	case operators.Tabled:
 		if err := WriteRecordTo(ctx, files.Held(f.Output), made, o); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Name(), err)

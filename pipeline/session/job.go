@@ -144,7 +144,7 @@ func OperatorsOf(s *schemas.Spec, with *Companions) []operators.Operator {
 	s = s.WithLevels()
 	var list []operators.Operator
 	weighed := s.Sampling != nil && s.Sampling.Weight != "" && s.Sampling.ZeroWeight == schemas.ZeroDrop
-	setup := operators.Setup{Sampling: s.Sampling, Files: with.files}
+	setup := operators.Setup{Sampling: s.Sampling, Files: with.files, Solver: with.solver}
 	if s.Key != nil {
 		setup.Key = *s.Key
 	}

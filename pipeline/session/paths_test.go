@@ -88,7 +88,7 @@ func TestSecretsAreTheirOwners(t *testing.T) {
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false, 0o620: false} {
 		require.NoError(t, os.WriteFile("secret", []byte("0123456789abcdef"), 0o600))
 		require.NoError(t, os.Chmod("secret", mode))
-		b := &Companions{operators.Files{Secrets: map[string][]byte{}}}
+		b := &Companions{files: operators.Files{Secrets: map[string][]byte{}}}
 		if err := b.secret("secret", Options{}); ok {
 			require.NoError(t, err, mode)
 		} else {

@@ -19,6 +19,7 @@ import (
 	"microrisk/operators/kanonymity"
 	"microrisk/operators/ldiversity"
 	"microrisk/operators/mc3"
+	"microrisk/operators/protect"
 	"microrisk/operators/sap"
 	"microrisk/operators/suda"
 	"microrisk/operators/tabulate"
@@ -231,7 +232,7 @@ func summary() *schemas.Summary {
 		Rows:          28155,
 		Key:           key,
 		Sampling:      schemas.SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
-		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap, "tabulate": &tabulate.Summary{Variables: key.Variables},
+		Operators: map[string]any{"suda": suda, "mc3": mc3, "sap": sap, "tabulate": &tabulate.Summary{Variables: key.Variables}, "protect": &protect.Summary{Method: "optimal", Audit: "pass"},
 			"kanonymity": anonymity, "ldiversity": diversity, "individual": individual},
 		Seed:     1,
 		Warnings: []string{},
@@ -282,6 +283,7 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		sap.Distribution{},
 		sap.SmallestKnown{},
 		sap.TableSummary{},
+		protect.Summary{},
 		tabulate.Summary{},
 		kanonymity.Summary{},
 		kanonymity.CombinationsSize{},

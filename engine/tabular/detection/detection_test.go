@@ -176,10 +176,30 @@ func TestJudge(t *testing.T) {
 	require.Equal(t, Finding{Status: Zero}, Judge(&Cell{Records: 2, Contributors: 2, Top: []int64{0, 0}}, rules))
 	require.Equal(t, Finding{Status: Safe}, Judge(&Cell{Records: 9, Contributors: 9, Total: 90, Top: []int64{10, 10, 10}}, rules))
 	// 30 % of 100; 10 % of 60 less 0; 100/75 of 100 less 100
-	require.Equal(t, Finding{Status: Unsafe, Rules: []int{0, 1, 2}, Lower: 34, Upper: 34}, Judge(&Cell{Records: 2, Contributors: 2, Total: 100, Top: []int64{60, 40}}, rules))
+	require.Equal(
+		t,
+		Finding{Status: Unsafe, Rules: []int{0, 1, 2}, Lower: 34, Upper: 34},
+		Judge(&Cell{Records: 2, Contributors: 2, Total: 100, Top: []int64{60, 40}}, rules),
+	)
 	require.Equal(t, Finding{Status: UnsafeFrequency, Rules: []int{0}, Lower: 1, Upper: 1}, Judge(count(1), rules[:1]))
 	require.Equal(t, Finding{Status: UnsafeFrequency, Rules: []int{0}, Lower: 1, Upper: 1}, Judge(count(2), []Rule{MinFrequency{N: 3}}))
-	require.Equal(t, []string{"unsafe", "unsafe_frequency", "unsafe_manual", "unsafe_line", "safe", "safe_manual", "protected", "zero", "empty", "secondary", "secondary_manual"}, statuses[1:])
+	require.Equal(
+		t,
+		[]string{
+			"unsafe",
+			"unsafe_frequency",
+			"unsafe_manual",
+			"unsafe_line",
+			"safe",
+			"safe_manual",
+			"protected",
+			"zero",
+			"empty",
+			"secondary",
+			"secondary_manual",
+		},
+		statuses[1:],
+	)
 	for s := Unsafe; s <= SecondaryManual; s++ {
 		require.Equal(t, s, StatusOf(s.String()))
 		require.Equal(t, s <= UnsafeLine || s >= Secondary, s.Hidden())

@@ -1,6 +1,6 @@
 //go:build unix
 
-package bounds
+package solver
 
 import (
 	"io"
@@ -21,7 +21,7 @@ func TestSolverInARelativeFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\ntest -f \"$1\" && echo found > \"$4\"\n"), 0o700))
 	var got string
-	s := &processSolver{kind: "cbc", path: path, tempDir: "temp", read: func(r io.Reader, _ *program.Model) (*program.Solution, error) {
+	s := &Process{kind: "cbc", path: path, tempDir: "temp", read: func(r io.Reader, _ *program.Model) (*program.Solution, error) {
 		b, err := io.ReadAll(r)
 		got = string(b)
 		return &program.Solution{}, err

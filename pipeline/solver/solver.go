@@ -1,4 +1,5 @@
-package bounds
+// Package solver runs other programs that solve integer programs, cbc and glpsol, in processes of their own.
+package solver
 
 import (
 	"context"
@@ -10,15 +11,14 @@ import (
 
 	"microrisk/engine/program"
 	"microrisk/engine/scratch"
-	"microrisk/pipeline/session"
 )
 
-// Solvers of Bounds.
-var Solvers = []string{"auto", "embedded", "cbc", "glpsol"}
+// Names are the words for solvers.
+var Names = []string{"auto", "embedded", "cbc", "glpsol"}
 
-// solverOf finds the program that solves integer programs where the own solver stops: cbc or glpsol, if it is there; asked is one of Solvers.
-// The name is that of what was found.
-func solverOf(asked, tempDir string) (program.Solver, string, error) {
+// Of finds the program that solves integer programs where the embedded solver stops: cbc or glpsol, if it is there; asked is one of Names. It
+// is nil for the embedded one. The name is that of what was found. The error is of a program that is not there.
+func Of(asked, tempDir string) (program.Solver, string, error) {
 	kinds := map[string]func(io.Reader, *program.Model) (*program.Solution, error){"cbc": program.ReadCBC, "glpsol": program.ReadGLPSOL}
 	switch asked {
 	case "embedded":
@@ -26,28 +26,28 @@ func solverOf(asked, tempDir string) (program.Solver, string, error) {
 	case "cbc", "glpsol":
 		path, err := exec.LookPath(asked)
 		if err != nil {
-			return nil, "", session.Wrong(fmt.Errorf("the solver %s is not on the PATH; install it, or take --solver embedded", asked))
+			return nil, "", fmt.Errorf("the solver %s is not on the PATH; install it, or take --solver embedded", asked)
 		}
-		return &processSolver{kind: asked, path: path, tempDir: tempDir, read: kinds[asked]}, asked, nil
+		return &Process{kind: asked, path: path, tempDir: tempDir, read: kinds[asked]}, asked, nil
 	default: // auto
 		for _, kind := range []string{"cbc", "glpsol"} {
 			if path, err := exec.LookPath(kind); err == nil {
-				return &processSolver{kind: kind, path: path, tempDir: tempDir, read: kinds[kind]}, kind, nil
+				return &Process{kind: kind, path: path, tempDir: tempDir, read: kinds[kind]}, kind, nil
 			}
 		}
 		return nil, "embedded", nil
 	}
 }
 
-// A processSolver runs a program in a process of its own, on files that only this user can read.
-type processSolver struct {
+// A Process runs a program in a process of its own, on files that only this user can read.
+type Process struct {
 	kind, path, tempDir string
 	read                func(io.Reader, *program.Model) (*program.Solution, error)
-	failed              error // the first failure; calls come one after the other
+	Failed              error // the first failure; calls come one after the other
 }
 
 // Solve is a program.Solver's. The files are gone when it returns.
-func (s *processSolver) Solve(ctx context.Context, m *program.Model) (*program.Solution, error) {
+func (s *Process) Solve(ctx context.Context, m *program.Model) (*program.Solution, error) {
 	dir, err := scratch.Folder(s.tempDir) // mode 0700
 	if err != nil {
 		return nil, err
@@ -92,10 +92,10 @@ func (s *processSolver) Solve(ctx context.Context, m *program.Model) (*program.S
 }
 
 // fail remembers the first failure.
-func (s *processSolver) fail(format string, args ...any) error {
+func (s *Process) fail(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	if s.failed == nil {
-		s.failed = err
+	if s.Failed == nil {
+		s.Failed = err
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package bounds
+package solver
 
 import (
 	"os/exec"

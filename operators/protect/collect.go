@@ -1,0 +1,209 @@
+package protect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/tabular"
+)
+
+// collect makes the table of what was counted: classes of the contributor, if there is one, of the variables, and of the response in units,
+// if there is one.
+func (b *bound) collect(ctx context.Context, t *contingency.Table) (*Table, error) {
+	first := 0
+	if b.Config.Contributor != "" {
+		first = 1
+	}
+	variables := t.Variables[first : first+len(b.Config.Table)]
+	trees := make([]*tabular.Tree, len(variables))
+	nodes := make([][]int32, len(variables)) // of codes
+	for v := range variables {
+		var err error
+		if trees[v], nodes[v], err = b.tree(t, first+v); err != nil {
+			return nil, err
+		}
+	}
+	drops := make([]bool, len(variables))
+	for v := range drops {
+		drops[v] = b.Config.Missing == "drop"
+	}
+	leaf := make([]int32, len(variables))
+	place := func(class int) bool { // false for a class that is dropped
+		for v := range variables {
+			code := t.Code(class, first+v)
+			if drops[v] && code == variables[v].Missing() {
+				return false
+			}
+			leaf[v] = nodes[v][code]
+		}
+		return true
+	}
+	var cells []int32
+	seen := make(map[string]bool)
+	for class := range t.Classes() {
+		if class%rowsAtOnce == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !place(class) {
+			continue
+		}
+		if key := fmt.Sprint(leaf); !seen[key] {
+			seen[key] = true
+			cells = append(cells, leaf...)
+		}
+	}
+	grid, err := tabular.NewGrid(trees, cells)
+	if err != nil {
+		return nil, err
+	}
+	a := newAdder(grid, b.needs())
+	a.table.Response, a.table.Decimals = b.Config.Response, int(b.Config.Decimals)
+	var held []share
+	who := int64(0)
+	last := uint32(0)
+	for class := range t.Classes() {
+		if class%rowsAtOnce == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if first == 1 && (class == 0 || t.Code(class, 0) != last) {
+			if err := a.flush(who, &held); err != nil {
+				return nil, err
+			}
+			if last = t.Code(class, 0); last == t.Variables[0].Missing() {
+				return nil, fmt.Errorf(
+					"%d records have no contributor (%s): choose the records that have one, or give them one",
+					t.Count(class),
+					b.Config.Contributor,
+				)
+			}
+			who++
+		}
+		if !place(class) {
+			continue
+		}
+		s := share{leaf: grid.Find(leaf), records: t.Count(class), each: 1, heavy: b.Config.Weight != "" && !b.Config.TotalOnly}
+		if b.Config.Response != "" {
+			if s.each, err = wholeOf(t.Variables[len(t.Variables)-1], t.Code(class, len(t.Variables)-1)); err != nil {
+				return nil, err
+			}
+		} else if b.Config.Weight != "" {
+			s.each = pow10(int(b.Config.Decimals))
+		}
+		if b.Config.Weight != "" {
+			w := t.Sum(class, 0)
+			s.weight = &w
+		}
+		if first == 1 {
+			held = append(held, s)
+		} else if err := a.records(s); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.flush(who, &held); err != nil {
+		return nil, err
+	}
+	if err := a.finish(); err != nil {
+		return nil, err
+	}
+	return a.table, t.Err()
+}
+
+// flush adds what a contributor gave.
+func (a *adder) flush(who int64, held *[]share) error {
+	list := *held
+	*held = list[:0]
+	if len(list) == 0 {
+		return nil
+	}
+	return a.holder(who, list)
+}
+
+func pow10(n int) int64 {
+	p := int64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+func wholeOf(v contingency.Variable, code uint32) (int64, error) {
+	text, ok := v.Category(code)
+	if !ok {
+		return 0, fmt.Errorf("a record has no response")
+	}
+	var n int64
+	_, err := fmt.Sscan(text, &n)
+	return n, err
+}
+
+// needs is how many of the largest contributions are kept: those that rules look at, and the two that files show.
+func (b *bound) needs() int {
+	n := 2
+	for i := range b.Config.Rules {
+		n = max(n, b.Config.Rules[i].Needs())
+	}
+	return n
+}
+
+// tree is that of a counted variable, and the node of each of its codes: those of its hierarchy, or its categories.
+func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, error) {
+	v := t.Variables[at]
+	observed := t.Observed(at)
+	nodes := make([]int32, len(v.Categories)+1)
+	tree := b.Trees[v.Name]
+	if tree == nil {
+		if slices.Contains(v.Categories, b.Config.Total) {
+			return nil, nil, fmt.Errorf("%s has the category %q, which names totals: recode it, or call totals something else (total)", v.Name, b.Config.Total)
+		}
+		tree = tabular.NewTree(v.Name)
+		for code, c := range v.Categories {
+			nodes[code] = int32(tree.Add(tabular.Of(c), 0))
+		}
+	} else {
+		copied := *tree
+		copied.Name, copied.Nodes = v.Name, slices.Clone(tree.Nodes)
+		tree = &copied
+		var unknown, totals []string
+		for code, c := range v.Categories {
+			switch n := tree.Find(tabular.Of(c)); {
+			case !observed[code]:
+			case n < 0:
+				unknown = append(unknown, c)
+			case !tree.Leaf(n):
+				totals = append(totals, c)
+			default:
+				nodes[code] = int32(n)
+			}
+		}
+		if unknown != nil {
+			return nil, nil, fmt.Errorf("the hierarchy of %s does not have %s, or has it several times", v.Name, listed(unknown))
+		}
+		if totals != nil {
+			return nil, nil, fmt.Errorf("%s are totals in the hierarchy of %s, and records have them", listed(totals), v.Name)
+		}
+	}
+	if observed[v.Missing()] {
+		root := tree.Nodes[0]
+		root.Children = slices.Clone(root.Children)
+		tree.Nodes[0] = root
+		nodes[v.Missing()] = int32(tree.Add(tabular.Missing, 0))
+	}
+	return tree, nodes, nil
+}
+
+// listed are the first of some texts.
+func listed(texts []string) string {
+	const most = 5
+	var quoted []string
+	for _, t := range texts[:min(len(texts), most)] {
+		quoted = append(quoted, fmt.Sprintf("%q", t))
+	}
+	text := strings.Join(quoted, ", ")
+	if n := len(texts) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}

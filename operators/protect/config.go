@@ -1,0 +1,302 @@
+// Package protect makes tables that can be published: it counts or adds up cells with all their totals, finds those that disclose, hides or
+// rounds cells so that nobody can work them out, audits the result as an attacker would, and writes it only if it passes.
+package protect
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"microrisk/engine/tabular"
+	"microrisk/operators"
+	"microrisk/operators/tablefile"
+	"microrisk/schemas"
+)
+
+// Name of the operator, and what it is called in the summary unless the spec says otherwise.
+const Name = "protect"
+
+// Words of the config.
+var (
+	Methods = []string{"none", "optimal", "hypercube", "hand", "rounding"}
+	Costs   = []string{"unity", "value", "contributors"}
+	Margins = []string{"grand", "one_way", "all", "none"}
+	Insider = []string{"exact", "full", "off"}
+)
+
+// A Config is what a spec says of a table that is to be published.
+type Config struct {
+	Prefix      string
+	Table       []schemas.KeyVariable // its variables; Missing is not looked at
+	Hierarchies map[string]string     // files, by variable
+	Paths       bool                  // codes below several parents are told apart by their paths
+	Lead        string                // what stands before codes in .hrc files, once for each level
+	Total       string                // the code of totals in files
+
+	Response    string // column that is added up; "" counts records
+	Decimals    int64  // of the response
+	Contributor string // column with the unit that must not be disclosed; "" is the record
+	Weight      string // column with sampling weights
+	TotalOnly   bool   // weights count in totals, and not among contributors
+	Absolute    bool   // negative contributions count by their absolute value in rules
+	Missing     string // category (default) or drop
+
+	Rules     []Rule
+	Sliding   *int   // the width that a hidden cell's interval needs, besides the levels of rules
+	Overrides string // file with what is said of cells by hand
+
+	Method  string
+	Base    int64    // of rounding
+	Cost    string   // of hiding a cell
+	Margins string   // totals that are never hidden
+	Insider string   // what holders who are the only ones of a hidden cell must not know of others
+	Seconds *float64 // limit
+	Nodes   *int     // limit of the search, which is the same wherever it runs
+	Solver  string
+
+	Out    string // file that can be published
+	Inside string // folder of what must not be
+}
+
+// Fields is the field table.
+func (c *Config) Fields() schemas.Table {
+	missing := schemas.ClassesMissingField(&c.Missing)
+	missing.Flag = &schemas.Flag{Name: "missing", Usage: "what a missing value means: category or drop (default: category)"}
+	return schemas.Table{Required: []string{"table", "rules", "public", "internal"}, Fields: append([]schemas.Field{
+		schemas.PrefixField(&c.Prefix, Name),
+		{Name: "table", To: &c.Table, Single: true, Doc: "Variables of the table.",
+			Flag: &schemas.Flag{
+				Name:   "table",
+				Usage:  "`VARIABLES` of the table, separated by commas",
+				Needed: "name the variables of the table: --table REGION,SEX",
+			}},
+		missing,
+	}, slices.Concat(c.structureFields(), c.measureFields(), c.ruleFields(), c.methodFields())...)}
+}
+
+func (c *Config) structureFields() []schemas.Field {
+	return []schemas.Field{
+		{
+			Name: "hierarchies",
+			To:   &c.Hierarchies,
+			Doc:  "Files of hierarchies, by variable: .hrc, or .csv and .parquet with the columns code and parent, or with a column for each level.",
+			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc, .csv or .parquet); may be repeated",
+				Set: func(texts []string) error {
+					c.Hierarchies = make(map[string]string)
+					for _, text := range texts {
+						name, file, ok := strings.Cut(text, "=")
+						if _, twice := c.Hierarchies[name]; !ok || name == "" || file == "" || twice {
+							return fmt.Errorf("is %q; it must be VARIABLE=FILE, once for each variable", text)
+						}
+						c.Hierarchies[name] = file
+					}
+					return nil
+				}},
+		},
+		{Name: "paths", To: &c.Paths, Doc: "Codes that are below several parents are told apart by their paths.",
+			Flag: &schemas.Flag{Name: "paths", Usage: "tell codes that are below several parents apart by their paths"}},
+		{Name: "lead", To: &c.Lead, Default: "@", Doc: "What stands before the codes of .hrc files, once for each level.",
+			Flag: &schemas.Flag{Name: "lead", Usage: "what stands before codes in .hrc files, once for each level (default: @)"}},
+		{Name: "total", To: &c.Total, Default: tabular.TotalCode, Doc: "What totals are called in files.",
+			Flag: &schemas.Flag{Name: "total", Usage: "what totals are called in files (default: Total)"}},
+	}
+}
+
+func (c *Config) measureFields() []schemas.Field {
+	return []schemas.Field{
+		{Name: "response", To: &c.Response, Doc: "Column that is added up; without it records are counted.",
+			Flag: &schemas.Flag{Name: "response", Usage: "`COLUMN` that is added up (default: records are counted)"}},
+		{Name: "decimals", To: &c.Decimals, Range: schemas.Within(0, 9), Doc: "Decimals of the response; more are an error.",
+			Flag: &schemas.Flag{Name: "decimals", Usage: "decimals of the response; more are an error (default: 0)"}},
+		{Name: "contributor", To: &c.Contributor, Doc: "Column with the unit that must not be disclosed, such as a holding; without it the record.",
+			Flag: &schemas.Flag{Name: "contributor", Usage: "`COLUMN` with the unit that must not be disclosed (default: the record)"}},
+		{Name: "weight", To: &c.Weight, Doc: "Column with sampling weights: a record of weight w stands for w equal contributors.",
+			Flag: &schemas.Flag{Name: "weight", Usage: "`COLUMN` with sampling weights"}},
+		{Name: "total_only", To: &c.TotalOnly, Doc: "Weights count in totals, and not among contributors.",
+			Flag: &schemas.Flag{Name: "total-only", Usage: "let weights count in totals, and not among contributors"}},
+		{Name: "absolute", To: &c.Absolute, Doc: "Negative contributions count by their absolute value in rules; without it they are an error.",
+			Flag: &schemas.Flag{Name: "absolute", Usage: "let negative contributions count by their absolute value in rules"}},
+	}
+}
+
+func (c *Config) ruleFields() []schemas.Field {
+	return []schemas.Field{
+		{Name: "rules", To: schemas.Mappings(&c.Rules, (*Rule).Fields, nil), Doc: "Rules that find cells that disclose; a cell is unsafe if one does.",
+			Flag: &schemas.Flag{Name: "rule", Many: true, Usage: "`RULE` that finds cells that disclose, such as min:n=3 or p%:p=10,c=1; may be repeated",
+				Needed: "say which cells disclose: --rule min:n=3 (fewer than 3 contributors)",
+				Set: func(texts []string) error {
+					c.Rules = nil
+					for _, text := range texts {
+						r, err := ParseRule(text)
+						if err != nil {
+							return err
+						}
+						c.Rules = append(c.Rules, r)
+					}
+					return nil
+				}}},
+		{
+			Name:  "sliding",
+			To:    &c.Sliding,
+			Range: schemas.AtLeast(1),
+			Doc:   "Width that a hidden cell's interval needs, in units of the last decimal, instead of the levels of rules.",
+			Flag:  &schemas.Flag{Name: "sliding", Usage: "width that a hidden cell's interval needs, instead of the levels of rules"},
+		},
+		{
+			Name: "overrides",
+			To:   &c.Overrides,
+			File: true,
+			Doc:  "What is said of cells by hand: .csv with the variables, set (safe, unsafe, protected), cost, lower, upper, reason and name, or tau-ARGUS' .hst.",
+			Flag: &schemas.Flag{Name: "overrides", Usage: "`FILE` with what is said of cells by hand (.csv or .hst)"},
+		},
+	}
+}
+
+func (c *Config) methodFields() []schemas.Field {
+	return []schemas.Field{
+		{
+			Name:    "method",
+			To:      &c.Method,
+			Words:   Methods,
+			Default: "optimal",
+			Doc:     "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. hypercube: quick, and hides more. hand: those that overrides hide. rounding: all cells become multiples of base that add up.",
+			Flag:    &schemas.Flag{Name: "method", Usage: "how unsafe cells are protected: optimal, hypercube, hand, rounding or none (default: optimal)"},
+		},
+		{Name: "base", To: &c.Base, Range: schemas.AtLeast(2), Default: int64(3), Doc: "Base of rounding, in units of the last decimal.",
+			Flag: &schemas.Flag{Name: "base", Usage: "base of rounding (default: 3)"}},
+		{Name: "cost", To: &c.Cost, Words: Costs, Default: "value", Doc: "What hiding a cell costs: 1, its value, or the number of its contributors.",
+			Flag: &schemas.Flag{Name: "cost", Usage: "what hiding a cell costs: unity, value or contributors (default: value)"}},
+		{
+			Name:    "margins",
+			To:      &c.Margins,
+			Words:   Margins,
+			Default: "grand",
+			Doc:     "Totals that are never hidden: the grand one, those over all variables but one too, all, or none.",
+			Flag:    &schemas.Flag{Name: "margins", Usage: "totals that are never hidden: grand, one_way, all or none (default: grand)"},
+		},
+		{
+			Name:    "insider",
+			To:      &c.Insider,
+			Words:   Insider,
+			Default: "exact",
+			Doc:     "What holders who are the only ones of a hidden cell must not know of others: the value (exact), as little as everybody (full), or they are not looked at (off).",
+			Flag: &schemas.Flag{
+				Name:  "insider",
+				Usage: "what the only contributors of hidden cells must not know of others: exact, full or off (default: exact)",
+			},
+		},
+		{Name: "seconds", To: &c.Seconds, Range: schemas.Positive(), Doc: "Stop searching after this time, with the best that was found.",
+			Flag: &schemas.Flag{Name: "limit", Usage: "stop searching after so many `SECONDS`, with the best that was found"}},
+		{Name: "nodes", To: &c.Nodes, Range: schemas.AtLeast(1), Doc: "Stop searching after so many nodes, which is the same wherever it runs.",
+			Flag: &schemas.Flag{Name: "nodes", Usage: "stop searching after so many nodes, which is the same wherever it runs"}},
+		{
+			Name:    "solver",
+			To:      &c.Solver,
+			Words:   []string{"auto", "embedded", "cbc", "glpsol"},
+			Default: "auto",
+			Doc:     "What solves integer programs: auto is cbc or glpsol if they are installed.",
+			Flag:    &schemas.Flag{Name: "solver", Usage: "what solves integer programs: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol"},
+		},
+		{Name: "public", To: &c.Out, File: true, Doc: "File that can be published (.parquet, .arrow or .csv).",
+			Flag: &schemas.Flag{Name: "public", Short: "o", Usage: "`FILE` that can be published", Usual: []string{"public.parquet"}}},
+		{Name: "internal", To: &c.Inside, File: true, Doc: "Folder for what must not be published.",
+			Flag: &schemas.Flag{Name: "internal", Usage: "`FOLDER` for what must not be published", Usual: []string{"internal"}}},
+	}
+}
+
+// Check tells what the field table cannot.
+func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
+	at := func(field string) string {
+		if path == "" {
+			return field
+		}
+		return path + "." + field
+	}
+	k.TableVariables(path, Name, nil, c.Table)
+	k.TwoPolicies(at("missing"), Name, c.Missing)
+	for name := range c.Hierarchies {
+		if !slices.ContainsFunc(c.Table, func(v schemas.KeyVariable) bool { return v.Name == name }) {
+			k.Add(at("hierarchies."+name), "%s has a hierarchy, and is no variable of the table", name)
+		}
+	}
+	if len(c.Rules) == 0 {
+		k.Add(at("rules"), "no rule says which cells disclose; the usual one is {rule: min, n: 3}")
+	}
+	for i := range c.Rules {
+		if wrong := c.Rules[i].wrong(); wrong != "" {
+			k.Add(fmt.Sprintf("%s[%d]", at("rules"), i), "%s", wrong)
+		}
+		if r := c.Rules[i].Rule; c.Response == "" && (r == RuleDominance || r == RulePercent || r == RulePrior) {
+			k.Add(
+				fmt.Sprintf("%s[%d]", at("rules"), i),
+				"the rule %s is for tables of a response; a table of counts takes min, across, contiguous or concentration",
+				r,
+			)
+		}
+	}
+	for _, f := range []struct{ name, value string }{{"public", c.Out}, {"internal", c.Inside}} {
+		if f.value == "" {
+			k.Add(at(f.name), "it is not said where what is %s goes (%s)", f.name, f.name)
+		}
+	}
+	switch {
+	case c.Decimals != 0 && c.Response == "" && c.Weight == "":
+		k.Add(at("decimals"), "decimals are those of a response, and records are counted")
+	case c.TotalOnly && c.Weight == "":
+		k.Add(at("total_only"), "total_only says how weights count, and there is no weight")
+	case c.Weight != "" && c.Contributor != "" && !c.TotalOnly:
+		k.Add(at("weight"), "a contributor and weights together: say total_only: true, as a contributor is one, whatever weights his records have")
+	case c.Seconds != nil && c.Nodes != nil:
+		k.Add(at("nodes"), "there are two limits, seconds and nodes; say one")
+	}
+}
+
+// ColumnPrefix names the operator in the summary.
+func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
+
+// Lists is a Listing's.
+func (c *Config) Lists(f func(path string, list *[]schemas.KeyVariable)) { f("table", &c.Table) }
+
+// Names is a Naming operator's.
+func (c *Config) Names(path string, s schemas.Scope) {
+	for i, v := range c.Table {
+		s.Want(fmt.Sprintf("%s.table[%d]", path, i), c.ColumnPrefix(), v.Name)
+	}
+	for _, x := range []struct{ field, column string }{{"response", c.Response}, {"contributor", c.Contributor}, {"weight", c.Weight}} {
+		if x.column != "" {
+			s.Want(path+"."+x.field, c.ColumnPrefix(), x.column)
+		}
+	}
+}
+
+// Public is a Private config's: it makes other files.
+func (c *Config) Public() schemas.Config { return nil }
+
+// Files is a Filing config's.
+func (c *Config) Files() []operators.SideFile {
+	var list []operators.SideFile
+	read := func(path, what string, read func(text []byte) (any, error)) {
+		list = append(list, operators.SideFile{Path: path, What: what, Kind: operators.Document, Most: LargestFile, Read: read})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Hierarchies)) {
+		path := c.Hierarchies[name]
+		read(path, "the hierarchy", func(text []byte) (any, error) {
+			return tablefile.ReadHierarchy(path, text, cmp.Or(c.Lead, tablefile.DefaultLead), c.Paths)
+		})
+	}
+	if c.Overrides != "" {
+		read(c.Overrides, "the overrides", func(text []byte) (any, error) {
+			return tablefile.ReadSettings(c.Overrides, text, schemas.VariableNames(c.Table), cmp.Or(c.Total, tabular.TotalCode))
+		})
+	}
+	return append(list,
+		operators.SideFile{Path: filepath.Join(c.Inside, "cells.parquet"), What: "the internal table", Kind: operators.MadeTable, Part: PartCells},
+		operators.SideFile{Path: filepath.Join(c.Inside, "log.json"), What: "the internal log", Kind: operators.MadeDocument, Part: PartLog, Begins: "{\n"},
+		operators.SideFile{Path: c.Out, What: "the public table", Kind: operators.MadeTable, Part: PartPublic})
+}
+
+// LargestFile is the most bytes that a hierarchy or a file of overrides may have.
+const LargestFile = 64 << 20

@@ -1,0 +1,309 @@
+package protect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"microrisk/engine/program"
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
+	"microrisk/engine/tabular/protection"
+	"microrisk/operators/tablefile"
+)
+
+// With is what protection is made with, besides what a spec says.
+type With struct {
+	Settings []Setting      // said by hand, in the order of the cells' codes
+	Solver   program.Solver // nil: the embedded one
+	Solvers  string         // what it is called
+	Warn     func(format string, args ...any)
+}
+
+// A Setting is what somebody said of a cell.
+type Setting struct {
+	Cell int
+	tablefile.Setting
+}
+
+// A Protected table is what came of protecting one. Slices are by cell.
+type Protected struct {
+	Table     *Table
+	Config    *Config
+	Findings  []detection.Finding // of rules, and of what was said by hand; Secondary for cells hidden for others
+	Cost      []int64
+	Hidden    []bool
+	Published []int64 // values as they are published, unless hidden
+	Needs     []protection.Need
+	Report    *protection.Report // nil for rounding
+	Rounding  *protection.Rounded
+	Pattern   *protection.Pattern // nil where none was searched
+	Lines     []string            // lines that fail, for logs
+	Method    string
+	Settings  []Setting
+	Solver    string
+	Elapsed   time.Duration
+}
+
+// A FailedError says that a protected table did not pass its audit, so that nothing can be published.
+type FailedError struct {
+	Method string
+	Cells  []string // with what is wrong
+	All    int
+}
+
+func (e *FailedError) Error() string {
+	more := ""
+	if n := e.All - len(e.Cells); n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
+	}
+	return fmt.Sprintf("the table is not safe with the method %s, and nothing is published: %s%s", e.Method, strings.Join(e.Cells, "; "), more)
+}
+
+// shownCells is how many cells an error names.
+const shownCells = 5
+
+// Protect finds the cells of a table that disclose, protects them by the config's method, and audits the result. A table that does not pass
+// gives a *FailedError beside what was found.
+func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, error) {
+	start := time.Now()
+	p := &Protected{Table: t, Config: c, Method: c.Method, Settings: with.Settings, Solver: cmp.Or(with.Solvers, "embedded")}
+	if err := p.judge(with); err != nil {
+		return nil, err
+	}
+	err := p.make(ctx, with)
+	p.Elapsed = time.Since(start)
+	return p, err
+}
+
+// judge asks all rules of all cells, and then what was said by hand.
+func (p *Protected) judge(with With) error {
+	var rules []detection.Rule
+	number := make([]int, 0, len(p.Config.Rules)) // of the rule in the config
+	for i := range p.Config.Rules {
+		if r := p.Config.Rules[i].cells(); r != nil {
+			rules, number = append(rules, r), append(number, i)
+		}
+	}
+	p.Findings = make([]detection.Finding, len(p.Table.Cells))
+	for cell := range p.Table.Cells {
+		f := detection.Judge(&p.Table.Cells[cell], rules)
+		for i, r := range f.Rules {
+			f.Rules[i] = number[r]
+		}
+		p.Findings[cell] = f
+	}
+	if err := p.lines(); err != nil {
+		return err
+	}
+	p.given()
+	p.byHand()
+	p.costs(with)
+	p.margins()
+	return nil
+}
+
+// given takes the statuses and levels of a ready-made table.
+func (p *Protected) given() {
+	t := p.Table
+	for cell := range p.Findings {
+		f := &p.Findings[cell]
+		if t.Status != nil && t.Status[cell] != "" && f.Status != detection.Empty {
+			if s := detection.StatusOf(t.Status[cell]); s != f.Status {
+				*f = detection.Finding{Status: s}
+				if s.Primary() {
+					f.Upper = detection.ShareLevel(max(t.Values[cell], -t.Values[cell]), detection.DefaultRange)
+					f.Lower = f.Upper
+				}
+			}
+		}
+		if f.Status.Primary() && t.Lower != nil {
+			f.Lower, f.Upper = max(t.Lower[cell], 1), max(t.Upper[cell], 1)
+		}
+	}
+}
+
+// byHand takes what was said of cells by hand.
+func (p *Protected) byHand() {
+	for _, s := range p.Settings {
+		f := &p.Findings[s.Cell]
+		switch s.Set {
+		case "safe":
+			*f = detection.Finding{Status: detection.SafeManual}
+		case "protected":
+			*f = detection.Finding{Status: detection.Protected}
+		case "unsafe":
+			if !f.Status.Primary() {
+				size := max(p.Table.Values[s.Cell], -p.Table.Values[s.Cell])
+				*f = detection.Finding{Status: detection.UnsafeManual, Upper: detection.ShareLevel(size, detection.DefaultRange)}
+				f.Lower = f.Upper
+			}
+		}
+		if f.Status.Primary() {
+			if s.Lower != nil {
+				f.Lower = p.units(*s.Lower)
+			}
+			if s.Upper != nil {
+				f.Upper = p.units(*s.Upper)
+			}
+		}
+	}
+}
+
+func (p *Protected) units(v float64) int64 {
+	return int64(math.Min(math.Ceil(v*math.Pow10(p.Table.Decimals)), MaxUnits))
+}
+
+// costs are those of hiding cells.
+func (p *Protected) costs(With) {
+	p.Cost = make([]int64, len(p.Table.Cells))
+	for cell := range p.Cost {
+		c := &p.Table.Cells[cell]
+		switch p.Config.Cost {
+		case "unity":
+			p.Cost[cell] = 1
+		case "contributors":
+			p.Cost[cell] = max(c.Contributors, 1)
+		default:
+			p.Cost[cell] = max(p.Table.Values[cell], -p.Table.Values[cell], 1)
+		}
+	}
+	for _, s := range p.Settings {
+		if s.Cost != nil {
+			p.Cost[s.Cell] = max(p.units(*s.Cost), 0)
+			if p.Config.Cost != "value" {
+				p.Cost[s.Cell] = int64(math.Ceil(*s.Cost))
+			}
+		}
+	}
+}
+
+// margins are never hidden, as the config says, unless they disclose themselves.
+func (p *Protected) margins() {
+	if p.Config.Margins == "none" {
+		return
+	}
+	g := p.Table.Grid
+	for cell := range p.Findings {
+		if !p.Findings[cell].Status.Candidate() {
+			continue
+		}
+		totals := 0
+		for _, n := range g.Nodes(cell) {
+			if n == 0 {
+				totals++
+			}
+		}
+		keep := false
+		switch p.Config.Margins {
+		case "grand":
+			keep = totals == len(g.Trees)
+		case "one_way":
+			keep = totals >= len(g.Trees)-1
+		case "all":
+			keep = g.Margin(cell)
+		}
+		if keep {
+			p.Findings[cell].Status = detection.Protected
+		}
+	}
+}
+
+// needs are those of the unsafe cells.
+func (p *Protected) needs() {
+	for cell, f := range p.Findings {
+		if !f.Status.Primary() {
+			continue
+		}
+		n := protection.Need{Cell: int32(cell), Lower: f.Lower, Upper: f.Upper}
+		if p.Config.Sliding != nil {
+			n = protection.Need{Cell: int32(cell), Sliding: int64(*p.Config.Sliding)}
+		}
+		p.Needs = append(p.Needs, n)
+	}
+}
+
+func (p *Protected) source() *protection.Table { return p.Table.Known() }
+
+// Known is the table as package protection has it: nobody knows more beforehand than that nothing is negative, if that is so.
+func (table *Table) Known() *protection.Table {
+	t := &protection.Table{System: table.Grid.System(), Values: table.Values, Sole: table.Sole}
+	if slices.ContainsFunc(t.Values, func(v int64) bool { return v < 0 }) {
+		t.Low = make([]int64, len(t.Values))
+		for i := range t.Low {
+			t.Low[i] = -protection.MaxValue
+		}
+	}
+	return t
+}
+
+func (p *Protected) insider() protection.Insider { return InsiderOf(p.Config.Insider) }
+
+// InsiderOf is what a word of a config says of insiders.
+func InsiderOf(word string) protection.Insider {
+	return map[string]protection.Insider{"full": protection.InsiderFull, "off": protection.InsiderOff}[word]
+}
+
+// make protects and audits.
+func (p *Protected) make(ctx context.Context, with With) error {
+	p.needs()
+	p.Published = slices.Clone(p.Table.Values)
+	p.Hidden = make([]bool, len(p.Table.Cells))
+	t := p.source()
+	if p.Config.Method == "rounding" {
+		return p.round(ctx, t, with)
+	}
+	for cell, f := range p.Findings {
+		p.Hidden[cell] = f.Status.Primary()
+	}
+	if err := p.suppress(ctx, t, with); err != nil {
+		return err
+	}
+	for cell, hidden := range p.Hidden {
+		if hidden && !p.Findings[cell].Status.Primary() {
+			p.Findings[cell].Status = detection.Secondary
+		}
+	}
+	var err error
+	if p.Report, err = protection.Audit(ctx, t, p.Hidden, p.Needs, p.insider()); err != nil {
+		return err
+	}
+	return p.passed()
+}
+
+// passed is a *FailedError of cells that did not pass the audit.
+func (p *Protected) passed() error {
+	failed := p.Report.Failed()
+	if len(failed) == 0 {
+		return nil
+	}
+	e := &FailedError{Method: p.Method, All: len(failed)}
+	for _, f := range failed[:min(len(failed), shownCells)] {
+		e.Cells = append(e.Cells, p.failure(f))
+	}
+	return e
+}
+
+// failure says what an audit found out of a cell.
+func (p *Protected) failure(f protection.Finding) string { return Failure(p.Table, f) }
+
+// Failure says what an audit found out of a cell of a table.
+func Failure(t *Table, f protection.Finding) string {
+	who := "anybody"
+	if f.Holder != 0 {
+		who = "the only contributor of another hidden cell"
+	}
+	cell := tabular.Words(t.Grid.Codes(int(f.Need.Cell)))
+	if f.Verdict == protection.Exact {
+		return fmt.Sprintf("%s knows %s exactly", who, cell)
+	}
+	high := "no limit"
+	if f.High != tabular.NoLimit {
+		high = t.Text(f.High)
+	}
+	return fmt.Sprintf("%s knows %s to be from %s to %s", who, cell, t.Text(f.Low), high)
+}

@@ -1,0 +1,227 @@
+package protect
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+	"microrisk/engine/program"
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
+	"microrisk/operators"
+	"microrisk/operators/tablefile"
+	"microrisk/schemas"
+)
+
+// document describes the operator's part of the summary.
+//
+//go:embed summary.schema.json
+var document []byte
+
+func init() {
+	operators.Register(schemas.Kind{Name: Name, Document: document, New: func() schemas.Config { return &Config{} },
+		Doc: "Makes a table that can be published: unsafe cells are found, hidden or rounded, and the result is audited."})
+}
+
+// rowsAtOnce is after how many classes the context is looked at.
+const rowsAtOnce = 1 << 14
+
+// unitsColumn is the response in units, which no file has.
+const unitsColumn = "\x00units"
+
+// Operators is an operators.Config's.
+func (c *Config) Operators(with operators.Setup) []operators.Operator {
+	o := Operator{Config: *c, Trees: make(map[string]*tabular.Tree), Solver: with.Solver}
+	schemas.Complete(o.Config.Fields())
+	for name, path := range c.Hierarchies {
+		if t, ok := with.Files.Documents[path].(tablefile.Hierarchy); ok {
+			o.Hierarchies = append(o.Hierarchies, namedHierarchy{name, t})
+		}
+	}
+	slices.SortFunc(o.Hierarchies, func(a, b namedHierarchy) int { return cmp.Compare(a.variable, b.variable) })
+	if s, ok := with.Files.Documents[c.Overrides].(tablefile.Settings); ok {
+		o.Settings = s
+	}
+	list := []operators.Operator{o}
+	if c.Response != "" {
+		list = append([]operators.Operator{units{c.Response, unitsColumn, int(c.Decimals), c.Absolute}}, list...)
+	}
+	return list
+}
+
+type namedHierarchy struct {
+	variable string
+	of       tablefile.Hierarchy
+}
+
+// An Operator makes a table that can be published, in files of its own. It adds no columns.
+type Operator struct {
+	Config      Config
+	Trees       map[string]*tabular.Tree
+	Hierarchies []namedHierarchy
+	Settings    tablefile.Settings
+	Solver      func(asked string) (program.Solver, string, error) // nil: the embedded one
+}
+
+// Bind is an Operator's.
+func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
+	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix()}
+	for _, h := range o.Hierarchies {
+		t, err := h.of.Tree(h.variable, o.Config.Total)
+		if err != nil {
+			return nil, err
+		}
+		b.Trees[h.variable] = t
+	}
+	if o.Solver != nil && (o.Config.Method != "none" && o.Config.Method != "hand") {
+		var err error
+		if b.solver, b.solverName, err = o.Solver(o.Config.Solver); err != nil {
+			return nil, err
+		}
+	}
+	key := schemas.Key{}
+	if c := o.Config.Contributor; c != "" {
+		key.Variables = append(key.Variables, schemas.KeyVariable{Name: c})
+	}
+	key.Variables = append(key.Variables, o.Config.Table...)
+	if o.Config.Response != "" {
+		key.Variables = append(key.Variables, schemas.KeyVariable{Name: unitsColumn})
+	}
+	b.key = operators.Key{Who: b.prefix, Policy: schemas.MissingCategory, Key: key}
+	request, err := b.key.Request(in)
+	if err != nil {
+		return nil, err
+	}
+	if w := o.Config.Weight; w != "" {
+		if _, err := operators.LookUp(b.prefix, in, w); err != nil {
+			return nil, err
+		}
+		request.Sums = append(request.Sums, contingency.Sum{Name: w, Weight: true})
+	}
+	return &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}, nil
+}
+
+// bound is the operator, bound to a schema.
+type bound struct {
+	Operator
+	prefix     string
+	key        operators.Key
+	solver     program.Solver
+	solverName string
+}
+
+func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
+	t := tables[0]
+	if err := env.InMemory(t, fmt.Sprintf("a table of %d contributions", t.Classes()), int64(t.Classes())*64+t.Bytes(), "take coarser variables"); err != nil {
+		return nil, err
+	}
+	env.Progress("adding up", 0, 2)
+	table, err := b.collect(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := Place(table, b.Settings)
+	if err != nil {
+		return nil, err
+	}
+	env.Progress("protecting", 1, 2)
+	p, err := Protect(ctx, table, &b.Config, With{Settings: settings, Solver: b.solver, Solvers: b.solverName, Warn: env.Warn})
+	if err != nil {
+		return nil, err
+	}
+	env.Progress("protecting", 2, 2)
+	return &fitted{p, p.Summary(table.Cells[0].Records)}, nil
+}
+
+// Place finds the cells that settings are of.
+func Place(t *Table, settings tablefile.Settings) ([]Setting, error) {
+	var list []Setting
+	nodes := make([]int32, len(t.Grid.Trees))
+	for _, s := range settings.List {
+		if len(s.Codes) != len(nodes) {
+			return nil, fmt.Errorf("%s:%d: a cell has %d codes, and %d are given", settings.Name, s.Line, len(nodes), len(s.Codes))
+		}
+		for v, code := range s.Codes {
+			tree := t.Grid.Trees[v]
+			n := 0
+			if code != "" && code != tabular.TotalCode && code != settings.Total {
+				if n = tree.Find(tabular.Of(code)); n < 0 {
+					return nil, fmt.Errorf("%s:%d: %s has no category %q, or has it several times", settings.Name, s.Line, tree.Name, code)
+				}
+			}
+			nodes[v] = int32(n)
+		}
+		cell := t.Grid.Find(nodes)
+		if cell < 0 {
+			continue // it is empty
+		}
+		list = append(list, Setting{cell, s})
+	}
+	return list, nil
+}
+
+// fitted is a protected table.
+type fitted struct {
+	*Protected
+	summary *Summary
+}
+
+// Summary is a Fitted's.
+func (f *fitted) Summary() any { return f.summary }
+
+// Apply is a Fitted's: there are no columns.
+func (f *fitted) Apply(context.Context, memory.Allocator, operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
+	return nil, nil, nil
+}
+
+// A Summary is the operator's part of the summary. It has nothing that must not be published: no parameters of rules, no hidden value.
+type Summary struct {
+	Records int64   `json:"records"`
+	Cells   int     `json:"cells"` // not empty, totals among them
+	Unsafe  int     `json:"unsafe"`
+	Hidden  int     `json:"hidden"` // unsafe ones among them
+	Method  string  `json:"method"`
+	Cost    int64   `json:"cost"`  // of the secondary cells
+	Bound   int64   `json:"bound"` // no safe pattern of the method optimal costs less
+	Proven  bool    `json:"proven"`
+	Gap     float64 `json:"gap"`
+	Rounded int     `json:"rounded"` // cells whose value was changed
+	Widened int     `json:"widened"` // cells that are not next to their values
+	Audit   string  `json:"audit"`
+	Public  string  `json:"public"`
+}
+
+// Summary says what came of a table of so many records.
+func (p *Protected) Summary(records int64) *Summary {
+	s := &Summary{Records: records, Method: p.Method, Audit: "pass", Public: p.Config.Out}
+	for cell, f := range p.Findings {
+		if f.Status != detection.Empty {
+			s.Cells++
+		}
+		if f.Status.Primary() {
+			s.Unsafe++
+		}
+		if p.Hidden[cell] {
+			s.Hidden++
+		}
+		if p.Published[cell] != p.Table.Values[cell] {
+			s.Rounded++
+		}
+	}
+	if p.Pattern != nil {
+		s.Cost, s.Bound = p.Pattern.Cost, p.Pattern.Bound
+		if p.Method == "optimal" {
+			s.Proven, s.Gap = p.Pattern.Proven(), p.Pattern.Gap()
+		}
+	}
+	if p.Rounding != nil {
+		s.Cost, s.Widened, s.Proven = p.Rounding.Cost, len(p.Rounding.Widened), p.Rounding.Optimal
+	}
+	return s
+}

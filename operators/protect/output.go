@@ -1,0 +1,308 @@
+package protect
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
+	"microrisk/engine/tabular/protection"
+	"microrisk/operators"
+)
+
+// Parts of a protected table, as files have them.
+const (
+	PartPublic = "public"
+	PartCells  = "cells"
+	PartLog    = "log"
+)
+
+// Part is an operators.Parted's.
+func (p *Protected) Part(name string) any {
+	switch name {
+	case PartPublic:
+		return publicTable{p}
+	case PartCells:
+		return internalCells{p}
+	}
+	return logDocument{p}
+}
+
+// rows are the cells that files have: those that are not empty, each total before its parts.
+func (p *Protected) rows() []int {
+	var list []int
+	for cell, f := range p.Findings {
+		if f.Status != detection.Empty {
+			list = append(list, cell)
+		}
+	}
+	return list
+}
+
+// keys appends the variables.
+func (p *Protected) keys(c *operators.Columns, rows []int) {
+	for v, t := range p.Table.Grid.Trees {
+		c.TextsOrNull(t.Name, func(row int) *string {
+			code := t.Nodes[p.Table.Grid.Nodes(rows[row])[v]].Code
+			switch code.Kind {
+			case tabular.KindTotal:
+				return &p.Config.Total
+			case tabular.KindMissing:
+				return nil
+			}
+			return &code.Label
+		})
+	}
+}
+
+func (p *Protected) value(c *operators.Columns, name string, value func(row int) (int64, bool)) {
+	p.Table.Column(c, name, value)
+}
+
+// Column appends a column of values in units, null where there is none.
+func (t *Table) Column(c *operators.Columns, name string, value func(row int) (int64, bool)) {
+	if t.Decimals == 0 {
+		c.WholesOrNull(name, value)
+		return
+	}
+	c.DecimalsOrNull(name, t.Decimals, value)
+}
+
+// hiddenSymbol stands beside a value that is not published, whatever the reason is.
+const hiddenSymbol = "x"
+
+// publicTable is what can be published: made of published values only.
+type publicTable struct{ *Protected }
+
+// Tables is a Tabled's.
+func (p publicTable) Tables(mem memory.Allocator) arrow.Record {
+	rows := p.rows()
+	c := &operators.Columns{Mem: mem, Rows: len(rows)}
+	p.keys(c, rows)
+	p.value(c, "value", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
+	symbol := hiddenSymbol
+	c.TextsOrNull("symbol", func(row int) *string {
+		if p.Hidden[rows[row]] {
+			return &symbol
+		}
+		return nil
+	})
+	return c.Record()
+}
+
+// internalCells are all that is known of the cells.
+type internalCells struct{ *Protected }
+
+// Tables is a Tabled's.
+func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
+	rows := p.rows()
+	t := p.Table
+	c := &operators.Columns{Mem: mem, Rows: len(rows)}
+	p.keys(c, rows)
+	c.Truths("is_margin", func(row int) bool { return t.Grid.Margin(rows[row]) })
+	c.Wholes("count", func(row int) int64 { return t.Cells[rows[row]].Records })
+	c.Wholes("contributors", func(row int) int64 { return t.Cells[rows[row]].Contributors })
+	p.value(c, "value", func(row int) (int64, bool) { return t.Values[rows[row]], true })
+	most := 0
+	for _, cell := range rows {
+		most = max(most, len(t.Cells[cell].Top))
+	}
+	for k := range most {
+		p.value(c, fmt.Sprintf("top_%d", k+1), func(row int) (int64, bool) {
+			if top := t.Cells[rows[row]].Top; k < len(top) {
+				return top[k], true
+			}
+			return 0, false
+		})
+	}
+	c.WholesOrNull("sole_contributor", func(row int) (int64, bool) { return t.Sole[rows[row]], t.Sole[rows[row]] != 0 })
+	c.Texts("status", func(row int) string { return p.Findings[rows[row]].Status.String() })
+	c.TextsOrNull("rules", func(row int) *string {
+		var names []string
+		for _, r := range p.Findings[rows[row]].Rules {
+			names = append(names, p.Config.Rules[r].Rule)
+		}
+		if names == nil {
+			return nil
+		}
+		text := strings.Join(names, "; ")
+		return &text
+	})
+	c.Wholes("cost", func(row int) int64 { return p.Cost[rows[row]] })
+	primary := func(row int) bool { return p.Findings[rows[row]].Status.Primary() }
+	p.value(c, "lower_required", func(row int) (int64, bool) { return t.Values[rows[row]] - p.Findings[rows[row]].Lower, primary(row) })
+	p.value(c, "upper_required", func(row int) (int64, bool) { return t.Values[rows[row]] + p.Findings[rows[row]].Upper, primary(row) })
+	audited := p.audited()
+	p.value(c, "audit_lower", func(row int) (int64, bool) { f, ok := audited[int32(rows[row])]; return f.Low, ok })
+	p.value(c, "audit_upper", func(row int) (int64, bool) {
+		f, ok := audited[int32(rows[row])]
+		return f.High, ok && f.High != tabular.NoLimit
+	})
+	c.TextsOrNull("audit", func(row int) *string {
+		if f, ok := audited[int32(rows[row])]; ok {
+			text := f.Verdict.String()
+			return &text
+		}
+		return nil
+	})
+	p.value(c, "published", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
+	return c.Record()
+}
+
+// audited are the audit's findings by cell.
+func (p *Protected) audited() map[int32]protection.Finding {
+	list := make(map[int32]protection.Finding)
+	if p.Report != nil {
+		for _, f := range p.Report.Findings {
+			list[f.Need.Cell] = f
+		}
+	}
+	return list
+}
+
+// logDocument is the internal log: everything that was decided, and what it came to.
+type logDocument struct{ *Protected }
+
+// A Log is the internal log.
+type Log struct {
+	Version    int            `json:"version"`
+	Variables  []LoggedTree   `json:"variables"`
+	Total      string         `json:"total"`
+	Response   string         `json:"response,omitempty"`
+	Decimals   int            `json:"decimals,omitempty"`
+	Rules      []string       `json:"rules"`
+	Method     string         `json:"method"`
+	Cost       string         `json:"cost"`
+	Margins    string         `json:"margins"`
+	Insider    string         `json:"insider"`
+	Sliding    int            `json:"sliding,omitempty"`
+	Solver     string         `json:"solver,omitempty"`
+	Cells      map[string]int `json:"cells"` // by status
+	Hidden     int            `json:"hidden"`
+	TotalCost  int64          `json:"total_cost"`
+	Bound      int64          `json:"bound"`
+	Gap        float64        `json:"gap"`
+	Proven     bool           `json:"proven"`
+	Ended      string         `json:"ended,omitempty"` // what ended the search
+	Components int            `json:"components,omitempty"`
+	Largest    int            `json:"largest_component,omitempty"`
+	Rounding   *LoggedRounds  `json:"rounding,omitempty"`
+	Lines      []string       `json:"lines,omitempty"`
+	Settings   []LoggedCell   `json:"settings,omitempty"`
+	Seconds    float64        `json:"seconds"`
+}
+
+// A LoggedTree is a variable with its categories, of which the first is the total over all.
+type LoggedTree struct {
+	Name  string       `json:"name"`
+	Nodes []LoggedNode `json:"categories"`
+}
+
+// A LoggedNode is a category below the one whose number is Parent, -1 for the total.
+type LoggedNode struct {
+	Code   *string `json:"code"` // nil: a missing value
+	Parent int     `json:"parent"`
+}
+
+func loggedTree(t *tabular.Tree, total string) LoggedTree {
+	l := LoggedTree{Name: t.Name}
+	for _, n := range t.Nodes {
+		x := LoggedNode{Parent: n.Parent, Code: &n.Code.Label}
+		switch n.Code.Kind {
+		case tabular.KindTotal:
+			x.Code = &total
+		case tabular.KindMissing:
+			x.Code = nil
+		}
+		l.Nodes = append(l.Nodes, x)
+	}
+	return l
+}
+
+// Tree is the variable that was logged. The error says what is wrong with it.
+func (l LoggedTree) Tree() (*tabular.Tree, error) {
+	t := tabular.NewTree(l.Name)
+	for i, n := range l.Nodes[min(1, len(l.Nodes)):] {
+		if n.Parent < 0 || n.Parent > i {
+			return nil, fmt.Errorf("category %d of %s has the parent %d, which does not stand before it", i+1, l.Name, n.Parent)
+		}
+		code := tabular.Missing
+		if n.Code != nil {
+			code = tabular.Of(*n.Code)
+		}
+		t.Add(code, n.Parent)
+	}
+	return t, nil
+}
+
+// LoggedRounds are what came of rounding.
+type LoggedRounds struct {
+	Base       int64 `json:"base"`
+	Changed    int   `json:"changed"`
+	Widened    int   `json:"widened"`
+	Controlled bool  `json:"controlled"`
+}
+
+// A LoggedCell is what was said of a cell by hand.
+type LoggedCell struct {
+	Cell   []string `json:"cell"`
+	Set    string   `json:"set,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	Name   string   `json:"name,omitempty"`
+}
+
+// Document is a Documented's.
+func (p logDocument) Document() ([]byte, error) {
+	l := &Log{
+		Version:  1,
+		Total:    p.Config.Total,
+		Response: p.Table.Response,
+		Decimals: p.Table.Decimals,
+		Method:   p.Method,
+		Cost:     p.Config.Cost,
+		Margins:  p.Config.Margins,
+		Insider:  p.Config.Insider,
+		Solver:   p.Solver,
+		Cells:    make(map[string]int),
+		Lines:    p.Lines,
+		Seconds:  p.Elapsed.Seconds(),
+	}
+	for _, t := range p.Table.Grid.Trees {
+		l.Variables = append(l.Variables, loggedTree(t, p.Config.Total))
+	}
+	for i := range p.Config.Rules {
+		l.Rules = append(l.Rules, p.Config.Rules[i].name())
+	}
+	for cell, f := range p.Findings {
+		l.Cells[f.Status.String()]++
+		if p.Hidden[cell] {
+			l.Hidden++
+		}
+	}
+	if x := p.Pattern; x != nil {
+		l.TotalCost, l.Bound, l.Gap, l.Proven, l.Ended = x.Cost, x.Bound, x.Gap(), x.Proven() && p.Method == "optimal", x.Solver
+	}
+	if p.Config.Sliding != nil {
+		l.Sliding = *p.Config.Sliding
+	}
+	if p.Report != nil {
+		l.Components, l.Largest = p.Report.Components, p.Report.Largest
+	}
+	if r := p.Rounding; r != nil {
+		l.TotalCost, l.Proven = r.Cost, r.Optimal
+		l.Rounding = &LoggedRounds{Base: p.Config.Base, Changed: p.Summary(0).Rounded, Widened: len(r.Widened), Controlled: r.Controlled}
+	}
+	for _, s := range p.Settings {
+		x := LoggedCell{Set: s.Set, Reason: s.Reason, Name: s.Name}
+		for _, c := range p.Table.Grid.Codes(s.Cell) {
+			x.Cell = append(x.Cell, c.String())
+		}
+		l.Settings = append(l.Settings, x)
+	}
+	text, err := json.MarshalIndent(l, "", "  ")
+	return append(text, '\n'), err
+}

@@ -1,0 +1,115 @@
+package protect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
+	"microrisk/engine/tabular/protection"
+)
+
+// suppress hides secondary cells by the method.
+func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With) error {
+	for _, s := range p.Settings {
+		if s.Set == "hidden" && !p.Findings[s.Cell].Status.Primary() {
+			p.Findings[s.Cell].Status = detection.SecondaryManual
+			p.Hidden[s.Cell] = true
+		}
+	}
+	if p.Method == "none" || p.Method == "hand" || len(p.Needs) == 0 {
+		return nil
+	}
+	o := protection.Options{Cost: p.Cost, Insider: p.insider(), Solver: with.Solver, Protected: make([]bool, len(p.Cost)), Start: p.Hidden}
+	for cell, f := range p.Findings {
+		o.Protected[cell] = !f.Status.Candidate() && !f.Status.Hidden()
+	}
+	if p.Config.Nodes != nil {
+		o.Nodes = *p.Config.Nodes
+	}
+	if p.Config.Seconds != nil {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(*p.Config.Seconds*float64(time.Second)))
+		defer cancel()
+		ctx = limited
+	}
+	var err error
+	switch p.Method {
+	case "optimal":
+		p.Pattern, err = protection.Optimal(ctx, t, p.Needs, o)
+	case "hypercube":
+		p.Pattern, err = protection.Hypercube(ctx, p.Table.Grid, t, p.Needs, o)
+	}
+	var never *protection.InfeasibleError
+	switch {
+	case errors.As(err, &never):
+		return p.infeasible(never)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no safe pattern was found within %v s: allow more (seconds), or take the method hypercube", *p.Config.Seconds)
+	case err != nil:
+		return err
+	}
+	copy(p.Hidden, p.Pattern.Hidden)
+	return nil
+}
+
+// infeasible says which cell cannot be protected, in which equation, and what would help.
+func (p *Protected) infeasible(e *protection.InfeasibleError) error {
+	g := p.Table.Grid
+	text := fmt.Sprintf("the cell %s cannot be protected: ", tabular.Words(g.Codes(int(e.Cell))))
+	if e.Equation >= 0 {
+		text += fmt.Sprintf("in the sum of %s the cells that may be hidden leave it", tabular.Words(g.Codes(int(g.System().Equations[e.Equation].Total))))
+	} else {
+		text += "all cells that may be hidden leave it"
+	}
+	text += fmt.Sprintf(" %s units, and it needs %s", p.Table.Text(e.Reach), p.Table.Text(e.Need))
+	return errors.New(text + "; let margins be hidden (margins: none), lower its level or set it safe (overrides), or merge categories")
+}
+
+// round makes all cells multiples of the base that add up, if any cell discloses.
+func (p *Protected) round(ctx context.Context, t *protection.Table, with With) error {
+	if p.Config.Seconds != nil {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(*p.Config.Seconds*float64(time.Second)))
+		defer cancel()
+		ctx = limited
+	}
+	var err error
+	if p.Rounding, err = protection.Round(ctx, t, protection.Rounding{Base: p.Config.Base, Solver: with.Solver}); err != nil {
+		return err
+	}
+	copy(p.Published, p.Rounding.Values)
+	return p.auditRounding(ctx, t)
+}
+
+// auditRounding asks what the published multiples leave of the unsafe cells.
+func (p *Protected) auditRounding(ctx context.Context, t *protection.Table) error {
+	width := int64(1)
+	if p.Config.Sliding != nil {
+		width = int64(*p.Config.Sliding)
+	}
+	var err error
+	if p.Report, err = AuditRounded(ctx, t, p.Published, p.Config.Base, p.Needs, width); err != nil {
+		return err
+	}
+	return p.passed()
+}
+
+// AuditRounded asks what published multiples of a base leave of cells, if everybody knows that each value is less than the base away from
+// its multiple, and that values add up: the interval of each cell must be so wide.
+func AuditRounded(ctx context.Context, t *protection.Table, published []int64, base int64, cells []protection.Need, width int64) (*protection.Report, error) {
+	known := &protection.Table{System: t.System, Values: t.Values, Low: make([]int64, len(t.Values)), High: make([]int64, len(t.Values))}
+	all := make([]bool, len(t.Values))
+	for cell, y := range published {
+		away := max(base-1, y-t.Values[cell], t.Values[cell]-y)
+		known.Low[cell], known.High[cell], all[cell] = y-away, y+away, true
+		if t.Low == nil {
+			known.Low[cell] = max(known.Low[cell], 0)
+		}
+	}
+	var needs []protection.Need
+	for _, n := range cells {
+		needs = append(needs, protection.Need{Cell: n.Cell, Sliding: width})
+	}
+	return protection.Audit(ctx, known, all, needs, protection.InsiderOff)
+}

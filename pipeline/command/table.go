@@ -1,0 +1,213 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/engine/tabular/protection"
+	"microrisk/operators/protect"
+	"microrisk/operators/report"
+	"microrisk/pipeline/tables"
+	"microrisk/schemas"
+)
+
+// tableCommand is the family of commands that make tables that can be published.
+func (c *console) tableCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "table",
+		Usage:     "make a table that can be published, and judge one",
+		UsageText: "microrisk table COMMAND [FLAGS]",
+		Description: `Tables of counts or of sums disclose where few contribute to a cell, or where one
+of them dominates it; and what is hidden can be worked out from totals.
+
+   microrisk table protect survey.parquet --table REGION,SEX --rule min:n=3
+   microrisk table audit public.parquet --truth internal/cells.parquet`,
+		Subcommands: []*cli.Command{c.tableProtect(), c.tableAudit()},
+	}
+}
+
+func (c *console) tableProtect() *cli.Command {
+	return &cli.Command{
+		Name:      "protect",
+		Usage:     "find the cells of a table that disclose, protect them, and prove it",
+		ArgsUsage: "FILE...",
+		UsageText: "microrisk table protect FILE... --table REGION,SEX --rule min:n=3 [--response TURNOVER] [--method optimal] [--public FILE] [--internal FOLDER]",
+		Description: `Records are counted, or a response is added up, for every combination of the
+variables and for all totals. Cells that a rule finds unsafe are hidden, and others
+with them so that nobody can work them out; or all cells are rounded. The result is
+audited as an attacker would look at it, and is written only if it passes: --public
+is a file of keys, values and symbols that tells nothing else, --internal a folder
+with the true values, what each cell needed, and a log.
+
+Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
+pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
+concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
+the boundary.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas"},
+			&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
+			&cli.StringSliceFlag{
+				Name:  "select",
+				Usage: "take only rows for which `CONDITION` holds: part=train, AGE=16..64; repeated conditions must all hold",
+			},
+			delimiterFlag(),
+			formatFlag(),
+			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
+		}, fieldFlags(new(protect.Config).Fields(), new(tables.Columns).Fields())),
+		Action: func(ctx *cli.Context) error {
+			columns := &tables.Columns{}
+			if err := sayFields(ctx, columns.Fields()); err != nil {
+				return err
+			}
+			if columns.Said() {
+				return c.protectReady(ctx, columns)
+			}
+			spec, err := protectSpec(ctx)
+			return c.executeOrPrint(ctx, spec, err)
+		},
+	}
+}
+
+// protectReady protects a ready-made table.
+func (c *console) protectReady(ctx *cli.Context, columns *tables.Columns) error {
+	if ctx.Args().Len() != 1 {
+		return usage("name one ready-made table: microrisk table protect TABLE --table REGION,SEX --count N")
+	}
+	for _, flag := range []string{"print-spec", "select", "missing-codes", "response", "contributor", "weight"} {
+		if ctx.IsSet(flag) {
+			return usage("--%s is for records, and --count or --value say that %s is a ready-made table", flag, ctx.Args().First())
+		}
+	}
+	p := &protect.Config{}
+	if err := sayFields(ctx, p.Fields()); err != nil {
+		return err
+	}
+	o, err := c.options(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := tables.Protect(ctx.Context, ctx.Args().First(), p, columns, o)
+	c.finish()
+	if err != nil || c.quiet {
+		return err
+	}
+	return c.print(report.Printable(ctx.Args().First()) + "\n\n" + table("  ", made.Rows()) + "\n  can be published  " + report.Printable(p.Out) +
+		"\n  must not be       " + report.Printable(p.Inside) + "\n")
+}
+
+func protectSpec(ctx *cli.Context) (*schemas.Spec, error) {
+	files := ctx.Args().Slice()
+	if len(files) == 0 {
+		return nil, usage("name a file to read: microrisk table protect FILE ...")
+	}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
+	if namesSpec(ctx) {
+		var err error
+		if spec, err = readBy(ctx); err != nil {
+			return nil, err
+		}
+		spec.Key, spec.Sampling = nil, nil
+	} else if err := prepareRows(ctx, spec); err != nil {
+		return nil, err
+	}
+	p := &protect.Config{}
+	if err := sayFields(ctx, p.Fields()); err != nil {
+		return nil, err
+	}
+	spec.Operators = append(spec.Operators, schemas.Operator{Config: p})
+	return spec, tellCodes(ctx, p)
+}
+
+func (c *console) tableAudit() *cli.Command {
+	// What an audit is told of the config of a protected table.
+	told := []string{"table", "hierarchies", "paths", "lead", "total", "decimals", "insider", "sliding", "base"}
+	return &cli.Command{
+		Name:      "audit",
+		Usage:     "try on a published table what an attacker would",
+		ArgsUsage: "PUBLIC",
+		UsageText: "microrisk table audit PUBLIC --truth INTERNAL\nmicrorisk table audit PUBLIC --truth TABLE --table REGION,SEX --value VALUE --status STATUS",
+		Description: `For every unsafe cell: the least and the largest value that the published values
+and the totals leave possible, for anybody, and for those who are the only ones in a
+hidden cell and know its value. Exit status 1 if one of them learns too much.
+
+--truth is the internal folder of table protect, or any table with the true values,
+whose columns and hierarchies flags name: tables of other programs can be audited too.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "truth", Usage: "the internal `FOLDER` of table protect, or a table with the true values"},
+			&cli.StringFlag{
+				Name:    "out",
+				Aliases: []string{"o"},
+				Usage:   "write what was found out of each unsafe cell to `FILE` (.parquet, .arrow or .csv), which must not be published",
+			},
+		}, fieldFlags(new(protect.Config).Fields().Only(told...), new(tables.Columns).Fields())),
+		Action: func(ctx *cli.Context) error {
+			s := tables.AuditSpec{Truth: ctx.String("truth"), Out: ctx.String("out")}
+			switch {
+			case ctx.Args().Len() != 1:
+				return usage("name the published table: microrisk table audit PUBLIC --truth INTERNAL")
+			case s.Truth == "":
+				return usage("name what is true: --truth INTERNAL, the internal folder of table protect")
+			}
+			s.Public = ctx.Args().First()
+			fields := s.Config.Fields()
+			fields.Field("table").Flag.Needed = ""
+			for _, f := range []schemas.Table{fields.Only(told...), s.Columns.Fields()} {
+				if err := sayFields(ctx, f); err != nil {
+					return err
+				}
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			a, err := tables.RunAudit(ctx.Context, s, o)
+			c.finish()
+			if err != nil {
+				return err
+			}
+			if !c.quiet {
+				if err := c.print(auditText(a)); err != nil {
+					return err
+				}
+			}
+			if list, all := a.Failed(5); all > 0 {
+				more := ""
+				if n := all - len(list); n > 0 {
+					more = fmt.Sprintf("; and %d more", n)
+				}
+				return fmt.Errorf("the table is not safe: %s%s", strings.Join(list, "; "), more)
+			}
+			return nil
+		},
+	}
+}
+
+// auditText is what an audit found, for a terminal.
+func auditText(a *tables.Audit) string {
+	n, exact := len(a.Report.Findings), 0
+	failed := a.Report.Failed()
+	for _, f := range failed {
+		if f.Verdict == protection.Exact {
+			exact++
+		}
+	}
+	rows := [][]report.Cell{
+		{report.Left("published cells"), report.Right(report.Count(int64(a.Cells)))},
+		{report.Left("  rounded"), report.Right(report.Count(int64(a.Changed)))},
+		{
+			report.Left("hidden cells"),
+			report.Right(report.Count(int64(a.Hidden))),
+			report.Left(
+				"in " + report.Plural(int64(a.Report.Components), "component", "components") + ", the largest of " + report.Count(int64(a.Report.Largest)),
+			),
+		},
+		{report.Left("unsafe cells"), report.Right(report.Count(int64(n)))},
+		{report.Left("  protected enough"), report.Right(report.Count(int64(n - len(failed))))},
+		{report.Left("  known too well"), report.Right(report.Count(int64(len(failed) - exact)))},
+		{report.Left("  known exactly"), report.Right(report.Count(int64(exact)))},
+	}
+	return table("  ", rows)
+}

@@ -1,0 +1,406 @@
+// Package tables protects ready-made tables, and audits protected ones, from file to file; package operators/protect has what is done to a
+// table, and engine/tabular the mathematics.
+package tables
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
+	"microrisk/operators"
+	"microrisk/operators/protect"
+	"microrisk/operators/tablefile"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// Columns are those of a ready-made table, besides its variables; "" for one that it does not have.
+type Columns struct {
+	Count, Value, Max, Second, Status, Lower, Upper string
+	sole                                            string // of internal tables
+}
+
+// Fields is the field table.
+func (c *Columns) Fields() schemas.Table {
+	column := func(name string, to *string, doc, usage string) schemas.Field {
+		return schemas.Field{Name: name, To: to, Doc: doc, Flag: &schemas.Flag{Name: name, Usage: usage}}
+	}
+	return schemas.Table{What: "the columns of a ready-made table", Doc: "The columns of a ready-made table, besides its variables.", Fields: []schemas.Field{
+		column("count", &c.Count, "Number of contributors of each cell.", "a ready-made table: its `COLUMN` with the number of contributors"),
+		column("value", &c.Value, "Value of each cell; without it the count.", "a ready-made table: its `COLUMN` with the values"),
+		column("max", &c.Max, "Largest contribution to each cell.", "a ready-made table: its `COLUMN` with the largest contributions"),
+		column("second", &c.Second, "Second largest contribution to each cell.", "a ready-made table: its `COLUMN` with the second largest contributions"),
+		column(
+			"status",
+			&c.Status,
+			"What is known of each cell: safe, unsafe, protected, or S, U, P.",
+			"a ready-made table: its `COLUMN` with safe, unsafe or protected (S, U, P)",
+		),
+		column(
+			"lower",
+			&c.Lower,
+			"Protection that each unsafe cell needs below its value.",
+			"a ready-made table: its `COLUMN` with the lower protection levels",
+		),
+		column(
+			"upper",
+			&c.Upper,
+			"Protection that each unsafe cell needs above its value.",
+			"a ready-made table: its `COLUMN` with the upper protection levels",
+		),
+	}}
+}
+
+// Said tells whether a table is ready-made.
+func (c *Columns) Said() bool { return len(c.Fields().Write()) > 0 }
+
+// A raw row of a ready-made table.
+type raw struct {
+	nodes  []int32
+	cell   detection.Cell
+	value  int64
+	status string
+	lower  int64
+	upper  int64
+	sole   int64
+}
+
+// A reader reads a ready-made table.
+type reader struct {
+	name    string
+	c       *protect.Config
+	columns *Columns
+	at      map[string]int // of columns
+	trees   []*tabular.Tree
+	given   []bool // trees of files, which have all codes
+	rows    []raw
+}
+
+// Read reads a ready-made table: a row a cell, totals among them, variables as text and the columns. Totals that are not there are added up;
+// those that are must be the sums of their parts, each to half a unit of the last decimal. Errors name the cell, or what a rule needs and
+// the table does not have.
+func Read(ctx context.Context, path string, c *protect.Config, columns *Columns, o session.Options) (*protect.Table, error) {
+	return read(ctx, path, c, columns, nil, o)
+}
+
+// read is Read, with trees that are known; nil for those of hierarchies.
+func read(ctx context.Context, path string, c *protect.Config, columns *Columns, trees []*tabular.Tree, o session.Options) (*protect.Table, error) {
+	from := schemas.Source{Path: []string{path}}
+	in, err := session.Resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	source, err := session.Open(ctx, from, in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	r := &reader{name: path, c: c, columns: columns, at: make(map[string]int)}
+	if err := r.find(source.Schema()); err != nil {
+		return nil, session.Wrong(err)
+	}
+	if trees != nil {
+		r.trees, r.given = trees, slices.Repeat([]bool{true}, len(trees))
+	} else if err := r.plant(); err != nil {
+		return nil, session.Wrong(err)
+	}
+	if err := r.read(ctx, source); err != nil {
+		return nil, err
+	}
+	t, err := r.table()
+	return t, session.Wrong(err)
+}
+
+// find finds the columns, and refuses rules that need others.
+func (r *reader) find(schema *arrow.Schema) error {
+	names := schemas.VariableNames(r.c.Table)
+	for _, m := range r.columns.Fields().Write() {
+		names = append(names, m.Value.(string))
+	}
+	if r.columns.sole != "" {
+		names = append(names, r.columns.sole)
+	}
+	for _, name := range names {
+		if _, err := operators.LookUp(r.name, schema, name); err != nil {
+			return err
+		}
+		r.at[name] = schema.FieldIndices(name)[0]
+	}
+	for i := range r.c.Rules {
+		rule := &r.c.Rules[i]
+		needs := rule.Needs()
+		switch {
+		case rule.Rule == protect.RuleFrequency && r.columns.Count == "":
+			return fmt.Errorf("the rule min needs the number of contributors of each cell: name its column (--count)")
+		case needs > 2:
+			return fmt.Errorf(
+				"the rule %s needs the %d largest contributions to a cell, and a ready-made table has two at most: make it of records",
+				rule.Rule,
+				needs,
+			)
+		case needs > 0 && r.columns.Max == "":
+			return fmt.Errorf("the rule %s needs the largest contribution to each cell: name its column (--max)", rule.Rule)
+		case needs > 1 && r.columns.Second == "":
+			return fmt.Errorf("the rule %s needs the second largest contribution to each cell: name its column (--second)", rule.Rule)
+		}
+	}
+	return nil
+}
+
+// plant makes the trees: those of hierarchies, and others that grow with the codes that are met.
+func (r *reader) plant() error {
+	for _, v := range r.c.Table {
+		path, ok := r.c.Hierarchies[v.Name]
+		if !ok {
+			r.trees, r.given = append(r.trees, tabular.NewTree(v.Name)), append(r.given, false)
+			continue
+		}
+		text, err := session.ReadRegular(path, protect.LargestFile)
+		if err != nil {
+			return fmt.Errorf("the hierarchy %s cannot be read: %w", path, err)
+		}
+		h, err := tablefile.ReadHierarchy(path, text, r.c.Lead, r.c.Paths)
+		if err != nil {
+			return err
+		}
+		t, err := h.Tree(v.Name, r.c.Total)
+		if err != nil {
+			return err
+		}
+		r.trees, r.given = append(r.trees, t), append(r.given, true)
+	}
+	return nil
+}
+
+func (r *reader) read(ctx context.Context, source operators.Source) error {
+	var at []int
+	for _, v := range r.c.Table {
+		at = append(at, r.at[v.Name])
+	}
+	nodes := make([]map[tabular.Category]int32, len(r.trees))
+	for v, t := range r.trees {
+		nodes[v] = make(map[tabular.Category]int32)
+		for n, node := range t.Nodes {
+			nodes[v][node.Code] = int32(n)
+		}
+	}
+	total := func(text string) bool { return text == r.c.Total }
+	return operators.EachCell(ctx, source, at, total, func(cell []tabular.Category, batch arrow.Record, row int) error {
+		x := raw{nodes: make([]int32, len(cell))}
+		for v, code := range cell {
+			n, known := nodes[v][code]
+			if !known {
+				if r.given[v] && code.Kind == tabular.Value {
+					return fmt.Errorf(
+						"%s: the hierarchy of %s does not have the code %q of the cell %s",
+						r.name,
+						r.trees[v].Name,
+						code.Label,
+						tabular.Words(cell),
+					)
+				}
+				code.Label = strings.Clone(code.Label)
+				n = int32(r.trees[v].Add(code, 0))
+				nodes[v][code] = n
+			}
+			x.nodes[v] = n
+		}
+		if err := r.figures(&x, batch, row); err != nil {
+			return session.Wrong(fmt.Errorf("%s: the cell %s: %w", r.name, tabular.Words(cell), err))
+		}
+		r.rows = append(r.rows, x)
+		return nil
+	})
+}
+
+// figures reads those of a row.
+func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
+	units := func(column string) (int64, error) {
+		if column == "" || batch.Column(r.at[column]).IsNull(row) {
+			return 0, nil
+		}
+		v, err := protect.Units(batch.Column(r.at[column]), row, int(r.c.Decimals))
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", column, err)
+		}
+		return v, nil
+	}
+	if c := r.columns.Count; c != "" {
+		// Weighted tables have fractions of contributors: what is not whole is no contributor.
+		n, ok := operators.Number(batch.Column(r.at[c]), row)
+		if !ok || n < 0 || n != n || n > protect.MaxUnits {
+			return fmt.Errorf("%s is %s; it must be a number of at least 0", c, operators.Shown(batch.Column(r.at[c]), row))
+		}
+		x.cell.Contributors = int64(math.Floor(n))
+		x.cell.Records = int64(math.Ceil(n))
+	}
+	var err error
+	if x.value = x.cell.Records; r.columns.Value != "" {
+		if x.value, err = units(r.columns.Value); err != nil {
+			return err
+		}
+	} else if float64(x.cell.Records) != float64(x.cell.Contributors) {
+		return fmt.Errorf("%s is no whole number", r.columns.Count)
+	}
+	if x.value < 0 && !r.c.Absolute {
+		return fmt.Errorf(
+			"its value is %s, and rules are for contributions of at least 0: say --absolute if they are to count by their absolute value",
+			operators.Shown(batch.Column(r.at[r.columns.Value]), row),
+		)
+	}
+	x.cell.Total = max(x.value, -x.value)
+	if r.columns.Count == "" && x.value != 0 {
+		x.cell.Records, x.cell.Contributors = 1, 1 // somebody
+	}
+	for _, c := range []string{r.columns.Max, r.columns.Second} {
+		if c == "" {
+			break
+		}
+		v, err := units(c)
+		if err != nil {
+			return err
+		}
+		x.cell.Top = append(x.cell.Top, max(v, -v))
+	}
+	if len(x.cell.Top) == 2 && x.cell.Top[1] > x.cell.Top[0] {
+		return fmt.Errorf("%s is more than %s", r.columns.Second, r.columns.Max)
+	}
+	if x.lower, err = units(r.columns.Lower); err != nil {
+		return err
+	}
+	if x.upper, err = units(r.columns.Upper); err != nil {
+		return err
+	}
+	if c := r.columns.sole; c != "" && !batch.Column(r.at[c]).IsNull(row) {
+		x.sole, _ = operators.Integer(batch.Column(r.at[c]), row)
+	}
+	if c := r.columns.Status; c != "" && !batch.Column(r.at[c]).IsNull(row) {
+		x.status, err = statusOf(operators.Text(batch.Column(r.at[c]), row))
+	}
+	return err
+}
+
+// statusOf is the word for what a table says of a cell.
+func statusOf(text string) (string, error) {
+	switch strings.ToLower(text) {
+	case "", "s", "safe":
+		return "", nil
+	case "u", "unsafe":
+		return detection.UnsafeManual.String(), nil
+	case "p", "protected":
+		return detection.Protected.String(), nil
+	}
+	if s := detection.StatusOf(text); s != 0 {
+		return text, nil
+	}
+	return "", fmt.Errorf("its status is %q; it must be safe, unsafe or protected, or S, U or P", text)
+}
+
+// table puts the rows into a grid.
+func (r *reader) table() (*protect.Table, error) {
+	for v, t := range r.trees {
+		if len(t.Nodes) == 1 {
+			return nil, fmt.Errorf("%s has totals of %s alone", r.name, r.c.Table[v].Name)
+		}
+	}
+	var cells []int32
+	for _, x := range r.rows {
+		if x.cell.Records > 0 || x.value != 0 {
+			cells = append(cells, x.nodes...)
+		}
+	}
+	grid, err := tabular.NewGrid(r.trees, cells)
+	if err != nil {
+		return nil, err
+	}
+	n := grid.Cells()
+	t := &protect.Table{
+		Grid:     grid,
+		Response: r.columns.Value,
+		Decimals: int(r.c.Decimals),
+		Values:   make([]int64, n),
+		Cells:    make([]detection.Cell, n),
+		Sole:     make([]int64, n),
+	}
+	if r.columns.Status != "" {
+		t.Status = make([]string, n)
+	}
+	if r.columns.Lower != "" && r.columns.Upper != "" {
+		t.Lower, t.Upper = make([]int64, n), make([]int64, n)
+	}
+	there := make([]bool, n)
+	for _, x := range r.rows {
+		cell := grid.Find(x.nodes)
+		if cell < 0 {
+			continue // it is empty
+		}
+		if there[cell] {
+			return nil, fmt.Errorf("%s has the cell %s twice", r.name, tabular.Words(grid.Codes(cell)))
+		}
+		there[cell] = true
+		t.Values[cell], t.Cells[cell], t.Sole[cell] = x.value, x.cell, x.sole
+		if t.Status != nil {
+			t.Status[cell] = x.status
+		}
+		if t.Lower != nil {
+			t.Lower[cell], t.Upper[cell] = x.lower, x.upper
+		}
+	}
+	return t, r.balance(t, there)
+}
+
+// balance adds up what is not there, and finds totals that are not the sums of their parts.
+func (r *reader) balance(t *protect.Table, there []bool) error {
+	s := t.Grid.System()
+	along := make([][]*tabular.Equation, s.Cells)
+	for i := range s.Equations {
+		e := &s.Equations[i]
+		along[e.Total] = append(along[e.Total], e)
+	}
+	for cell := s.Cells - 1; cell >= 0; cell-- { // parts stand after their totals
+		if there[cell] || along[cell] == nil {
+			continue
+		}
+		there[cell] = true
+		c := &t.Cells[cell]
+		for _, part := range along[cell][0].Parts {
+			t.Values[cell] += t.Values[part]
+			c.Records += t.Cells[part].Records
+			c.Contributors += t.Cells[part].Contributors
+			c.Total += t.Cells[part].Total
+			c.Top = append(c.Top, t.Cells[part].Top...)
+		}
+		slices.SortFunc(c.Top, func(a, b int64) int { return int(max(-1, min(1, b-a))) })
+		c.Top = c.Top[:min(len(c.Top), 2)]
+	}
+	var broken []string
+	count := 0
+	for i := range s.Equations {
+		e := &s.Equations[i]
+		off := e.Imbalance(t.Values)
+		if off = max(off, -off); 2*off <= int64(1+len(e.Parts)) && (t.Decimals > 0 || off == 0) {
+			continue
+		}
+		if count++; len(broken) < 5 {
+			sum := t.Values[e.Total] + e.Imbalance(t.Values)
+			broken = append(
+				broken,
+				fmt.Sprintf("%s is %s, and its parts add up to %s", tabular.Words(t.Grid.Codes(int(e.Total))), t.Text(t.Values[e.Total]), t.Text(sum)),
+			)
+		}
+	}
+	if broken == nil {
+		return nil
+	}
+	more := ""
+	if n := count - len(broken); n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
+	}
+	return fmt.Errorf("%s does not add up: %s%s", r.name, strings.Join(broken, "; "), more)
+}
