@@ -11,6 +11,7 @@ const (
 	DefaultPivots = 1 << 22
 	DefaultNodes  = 1 << 18
 	whole         = 1e-6 // what is closer to a whole number is one
+	restoring     = 2000 // most pivots of the dual method at a node
 )
 
 // Embedded is the solver that runs in this process: the simplex method, and branch and bound on top for integer columns. The same
@@ -162,7 +163,10 @@ func (t *tree) run(ctx context.Context, root float64) error {
 			return nil
 		}
 		if !solved {
-			status, err := t.s.Solve(ctx, t.limits.Pivots-t.s.Pivots)
+			status, err := Optimal, error(nil)
+			if !t.s.Restore(ctx, min(restoring, t.limits.Pivots-t.s.Pivots)) {
+				status, err = t.s.Solve(ctx, max(0, t.limits.Pivots-t.s.Pivots))
+			}
 			switch {
 			case err != nil:
 				return err

@@ -299,13 +299,31 @@ func (s *Simplex) Solve(ctx context.Context, pivots int) (Status, error) {
 	}
 }
 
-// With is the basis for a problem with more rows, so many in all, whose own variables are basic. That of nil is nil.
-func (b *Basis) With(rows int) *Basis {
+// Slack tells whether a row is not tight: its own variable is basic.
+func (b *Basis) Slack(row int) bool { return b.places[len(b.places)-len(b.basic)+row] == basic }
+
+// With is the basis for a problem that has some of the rows, in their order, and so many others after them: the own variables of those are
+// basic, and the rows left out have to be slack. That of nil is nil.
+func (b *Basis) With(kept []int, others int) *Basis {
 	if b == nil {
 		return nil
 	}
-	n := &Basis{append([]place(nil), b.places...), append([]int32(nil), b.basic...)}
-	for len(n.basic) < rows {
+	columns := len(b.places) - len(b.basic)
+	n := &Basis{append([]place(nil), b.places[:columns]...), nil}
+	number := make([]int, len(b.basic)) // of rows, and 1
+	for i, row := range kept {
+		n.places = append(n.places, b.places[columns+row])
+		number[row] = i + 1
+	}
+	for _, j := range b.basic {
+		switch {
+		case int(j) < columns:
+			n.basic = append(n.basic, j)
+		case number[int(j)-columns] > 0:
+			n.basic = append(n.basic, int32(columns+number[int(j)-columns]-1))
+		}
+	}
+	for range others {
 		n.basic = append(n.basic, int32(len(n.places)))
 		n.places = append(n.places, basic)
 	}

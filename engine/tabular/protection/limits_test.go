@@ -71,7 +71,7 @@ func TestSoleContributor(t *testing.T) {
 // hard is a table that takes a while.
 func hard(t testing.TB) (*Table, []Need, Options) {
 	r := rand.New(rand.NewPCG(13, 14))
-	g, table := random(t, r, []*tabular.Tree{flat("r", 5, 'A'), flat("c", 5, 'A'), flat("l", 2, 'A')}, 40, 9)
+	g, table := random(t, r, []*tabular.Tree{flat("r", 7, 'A'), flat("c", 6, 'A'), flat("l", 3, 'A')}, 40, 9)
 	var needs []Need
 	for c, x := range table.Values {
 		if !g.Margin(c) && x > 0 && x < 5 {

@@ -1,14 +1,15 @@
 package protection
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"microrisk/engine/program"
 )
 
-// model is the master program.
-func (s *search) model(integer bool) *program.Model {
+// model is the master program with some of its rows.
+func (s *search) model(integer bool, rows []int) *program.Model {
 	m := &program.Model{}
 	for j, c := range s.cells {
 		high := 1.0
@@ -17,8 +18,107 @@ func (s *search) model(integer bool) *program.Model {
 		}
 		m.AddColumn("", 0, high, float64(s.o.Cost[c]), integer)
 	}
-	m.Rows = append(m.Rows, s.rows...)
+	for _, i := range rows {
+		m.Rows = append(m.Rows, s.rows[i])
+	}
 	return m
+}
+
+// broken are the rows outside the master at hand that a solution breaks, the worst first, no more than some.
+func (s *search) broken(z []float64) []int {
+	inside := make([]bool, len(s.rows))
+	for _, i := range s.active {
+		inside[i] = true
+	}
+	type row struct {
+		number int
+		has    float64
+	}
+	var list []row
+	for i := range s.rows {
+		if inside[i] {
+			continue
+		}
+		has := 0.0
+		for _, t := range s.rows[i].Terms {
+			has += t.Value * z[t.Column]
+		}
+		if has < 1-violated {
+			list = append(list, row{i, has})
+		}
+	}
+	slices.SortFunc(list, func(x, y row) int { return cmp.Or(cmp.Compare(x.has, y.has), cmp.Compare(x.number, y.number)) })
+	var numbers []int
+	for _, r := range list[:min(len(list), portion)] {
+		numbers = append(numbers, r.number)
+	}
+	return numbers
+}
+
+// portion is how many rows enter the master at once.
+const portion = 64
+
+// settle solves the relaxed master until no row is broken, and tells whether there is a solution. Rows that are not tight leave it when they
+// are many.
+func (s *search) settle() (*program.Simplex, bool, error) {
+	for {
+		s.rounds++
+		if s.master == nil {
+			x, err := program.NewSimplex(s.model(false, s.active))
+			if err != nil {
+				return nil, false, err
+			}
+			x.SetBasis(s.basis)
+			s.master = x
+		}
+		x := s.master
+		near := x.Restore(s.ctx, patience)
+		more := s.broken(x.Values())
+		if !near || len(more) == 0 {
+			status, err := x.Solve(s.ctx, program.DefaultPivots)
+			if err != nil || status == program.Stopped {
+				return nil, false, s.ended(err)
+			}
+			if status != program.Optimal {
+				return nil, false, nil
+			}
+			s.raise(x.Objective())
+			more = s.broken(x.Values())
+		}
+		if len(more) == 0 {
+			s.basis = x.Basis()
+			return x, true, nil
+		}
+		s.thin()
+		for _, i := range more {
+			s.active = append(s.active, i)
+			if s.master != nil {
+				s.master.AddRow(s.rows[i])
+			}
+		}
+		if s.master == nil {
+			s.basis = s.basis.With(upTo(len(s.active)-len(more)), len(more))
+		}
+	}
+}
+
+// patience is how many pivots of the dual method a change of the master may take.
+const patience = 2000
+
+// thin leaves out the rows that are not tight if half of them are not.
+func (s *search) thin() {
+	basis := s.master.Basis()
+	var kept, active []int
+	for i, number := range s.active {
+		if !basis.Slack(i) {
+			kept = append(kept, i)
+			active = append(active, number)
+		}
+	}
+	if len(s.active) < portion || len(kept) > len(s.active)/2 {
+		return
+	}
+	s.basis, s.active, s.master = basis.With(kept, 0), active, nil
 }
 
 // raise takes over a bound of the master.
@@ -31,28 +131,15 @@ func (s *search) raise(bound float64) {
 
 // relaxed solves the master without integrality until no attacker asks for more.
 func (s *search) relaxed() error {
-	var basis *program.Basis
 	content := make([]bool, len(s.attacks))
 	for {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		s.rounds++
-		x, err := program.NewSimplex(s.model(false))
+		x, ok, err := s.settle()
 		if err != nil {
 			return err
 		}
-		x.SetBasis(basis.With(len(s.rows)))
-		status, err := x.Solve(s.ctx, program.DefaultPivots)
-		if err != nil || status == program.Stopped {
-			return s.ended(err)
-		}
-		if status != program.Optimal {
+		if !ok {
 			s.bound = s.best.Cost // nothing is left that costs less
-			return nil
 		}
-		basis = x.Basis()
-		s.raise(x.Objective())
 		if s.bound >= s.best.Cost {
 			return nil
 		}
@@ -152,12 +239,14 @@ func (s *search) integer() error {
 			return err
 		}
 		s.rounds++
-		m := s.model(true)
-		solver := s.o.Solver
-		if solver == nil {
-			solver = program.Embedded{Nodes: s.o.Nodes, Cutoff: float64(s.best.Cost) - 0.5, Bounded: true}
+		var x *program.Solution
+		var err error
+		if s.o.Solver != nil {
+			x, err = s.o.Solver.Solve(s.ctx, s.model(true, upTo(len(s.rows))))
+		} else {
+			own := program.Embedded{Nodes: s.o.Nodes, Cutoff: float64(s.best.Cost) - 0.5, Bounded: true, Start: s.basis}
+			x, err = own.Solve(s.ctx, s.model(true, s.active))
 		}
-		x, err := solver.Solve(s.ctx, m)
 		if err != nil {
 			return err
 		}
@@ -176,14 +265,34 @@ func (s *search) integer() error {
 		if s.bound >= s.best.Cost {
 			return nil
 		}
+		if more := s.broken(x.X); s.o.Solver == nil && len(more) > 0 {
+			s.active = append(s.active, more...)
+			s.basis = x.Basis.With(upTo(len(s.active)-len(more)), len(more))
+			if x.Status == program.Optimal {
+				continue
+			}
+		}
+		before := len(s.rows)
 		if err := s.try(x.X); err != nil {
 			return err
 		}
+		for i := before; i < len(s.rows); i++ {
+			s.active = append(s.active, i)
+		}
+		s.basis = x.Basis.With(upTo(len(s.active)-len(s.rows)+before), len(s.rows)-before)
 		if x.Status == program.Stopped && s.bound < s.best.Cost {
 			return s.ended(nil)
 		}
 	}
 	return nil
+}
+
+func upTo(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 // try lets all attackers try a solution of the integer master: it is the best pattern, or they ask for more.

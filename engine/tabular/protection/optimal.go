@@ -88,6 +88,9 @@ type search struct {
 	bound   int64
 	rounds  int
 	fixed   []bool // columns that no better pattern hides
+	active  []int  // rows of the master at hand: the others are not broken
+	basis   *program.Basis
+	master  *program.Simplex // relaxed, with the active rows; nil if it has to be made
 }
 
 func newSearch(ctx context.Context, t *Table, needs []Need, o Options) (*search, error) {
