@@ -26,16 +26,28 @@ func Hypercube(ctx context.Context, g *tabular.Grid, t *Table, needs []Need, o O
 
 // hypercuber has the cells hidden that have needs, and those of the start.
 func (s *search) hypercuber() *hypercuber {
-	h := &hypercuber{plan: s.plan, cost: s.o.Cost, never: make([]bool, len(s.free)), hidden: slices.Clone(s.primary),
-		needs: make(map[int32]Need, len(s.needs)), insider: s.o.Insider}
-	for _, n := range s.needs {
-		h.needs[n.Cell] = n
-	}
+	h := &hypercuber{plan: s.plan, cost: s.o.Cost, never: make([]bool, len(s.free)), hidden: s.begun(), needs: s.byCell(), insider: s.o.Insider}
 	for c, free := range s.free {
 		h.never[c] = !free
-		h.hidden[c] = h.hidden[c] || free && s.o.Start != nil && s.o.Start[c]
 	}
 	return h
+}
+
+// begun is the pattern of the cells that have needs, and those of the start.
+func (s *search) begun() []bool {
+	hidden := slices.Clone(s.primary)
+	for c, free := range s.free {
+		hidden[c] = hidden[c] || free && s.o.Start != nil && s.o.Start[c]
+	}
+	return hidden
+}
+
+func (s *search) byCell() map[int32]Need {
+	m := make(map[int32]Need, len(s.needs))
+	for _, n := range s.needs {
+		m[n.Cell] = n
+	}
+	return m
 }
 
 // run passes over sub-tables until nothing changes.
@@ -88,13 +100,18 @@ type hypercube struct {
 // inheritedRange is the per cent of its value that a hidden total of a sub-table is protected by.
 const inheritedRange = 30
 
+// inherited is the need of a hidden total of a sub-table.
+func (p *plan) inherited(cell int32) Need {
+	level := max(1, (abs(p.Values[cell])*inheritedRange+99)/100)
+	return p.capped(Need{Cell: cell, Lower: level, Upper: level})
+}
+
 // need is that of a cell in a sub-table; false for one that needs nothing there.
 func (h *hypercuber) need(cell int32, margin bool) (Need, bool) {
 	if n, primary := h.needs[cell]; primary {
 		return n, true
 	}
-	level := max(1, (abs(h.Values[cell])*inheritedRange+99)/100)
-	return h.capped(Need{Cell: cell, Lower: level, Upper: level}), margin && h.hidden[cell]
+	return h.inherited(cell), margin && h.hidden[cell]
 }
 
 // pass goes through a sub-table, and tells whether more is hidden.

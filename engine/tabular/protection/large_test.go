@@ -92,6 +92,7 @@ func TestLarge(t *testing.T) {
 	t.Log(g.Cells(), "cells", len(table.System.Equations), "equations", len(needs), "needs", table.Values[0], "records")
 	for name, method := range map[string]func() (*Pattern, error){
 		"hypercube": func() (*Pattern, error) { return Hypercube(ctx, g, table, needs, o) },
+		"modular":   func() (*Pattern, error) { return Modular(ctx, g, table, needs, o) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, err := os.Create(folder + "/" + name + ".prof")

@@ -265,9 +265,10 @@ func (s *search) integer() error {
 		if s.bound >= s.best.Cost {
 			return nil
 		}
+		rows := len(s.active) // of the basis
 		if more := s.broken(x.X); s.o.Solver == nil && len(more) > 0 {
 			s.active = append(s.active, more...)
-			s.basis = x.Basis.With(upTo(len(s.active)-len(more)), len(more))
+			s.basis = x.Basis.With(upTo(rows), len(more))
 			if x.Status == program.Optimal {
 				continue
 			}
@@ -279,7 +280,7 @@ func (s *search) integer() error {
 		for i := before; i < len(s.rows); i++ {
 			s.active = append(s.active, i)
 		}
-		s.basis = x.Basis.With(upTo(len(s.active)-len(s.rows)+before), len(s.rows)-before)
+		s.basis = x.Basis.With(upTo(rows), len(s.active)-rows)
 		if x.Status == program.Stopped && s.bound < s.best.Cost {
 			return s.ended(nil)
 		}
