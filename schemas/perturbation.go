@@ -36,6 +36,9 @@ var (
 	CountColumns = []string{"published", "value", "count"}
 )
 
+// SymbolColumn is the column beside values of a table that says why one is not published: no variable of a table has its name.
+const SymbolColumn = "symbol"
+
 // Random tells whether the scheme leaves a count to chance.
 func (p *Perturbation) Random() bool {
 	return p.Scheme == "random" || p.Scheme == "barnard" || p.Scheme == "matrix"

@@ -216,6 +216,11 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 		return path + "." + field
 	}
 	k.TableVariables(path, Name, nil, c.Table)
+	for i, v := range c.Table {
+		if slices.Contains(schemas.CountColumns, v.Name) || v.Name == schemas.SymbolColumn {
+			k.Add(fmt.Sprintf("%s[%d]", at("table"), i), "%s is a name of a column of published tables; rename the variable", v.Name)
+		}
+	}
 	k.TwoPolicies(at("missing"), Name, c.Missing)
 	for name := range c.Hierarchies {
 		if !slices.ContainsFunc(c.Table, func(v schemas.KeyVariable) bool { return v.Name == name }) {

@@ -12,6 +12,7 @@ import (
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // Parts of a protected table, as files have them.
@@ -85,7 +86,7 @@ func (p publicTable) Tables(mem memory.Allocator) arrow.Record {
 	p.keys(c, rows)
 	p.value(c, "value", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
 	symbol := hiddenSymbol
-	c.TextsOrNull("symbol", func(row int) *string {
+	c.TextsOrNull(schemas.SymbolColumn, func(row int) *string {
 		if p.Hidden[rows[row]] {
 			return &symbol
 		}

@@ -101,7 +101,7 @@ func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o
 		return session.Wrong(operators.NoCounts(path))
 	}
 	for i, f := range source.Schema().Fields() {
-		if i == count || i == limits[0] || i == limits[1] || limits[0] >= 0 && f.Name == "exact" {
+		if i == count || i == limits[0] || i == limits[1] || limits[0] >= 0 && f.Name == "exact" || named == "value" && f.Name == schemas.SymbolColumn {
 			continue
 		}
 		if slices.Contains([]string{"lower", "upper", "exact"}, f.Name) {

@@ -38,8 +38,8 @@ const widest = 2
 // Round replaces every value by a multiple of the base next to it, above or below, multiples by themselves, so that all equations hold, at
 // the least cost (controlled rounding; Cox 1987, Salazar-González 2006). Tables that are networks are solved as flows of least cost, where
 // there is always a solution; others as integer programs. Where there is none, or none is found, cells may go one multiple further, then two;
-// at last the cells that are no totals are rounded to the nearest multiple, and added up. Errors: those of Check, a base below 2, weights
-// that are none, a context that ended before anything was found.
+// at last, or after a deadline, the cells that are no totals are rounded to the nearest multiple, and added up. Errors: those of Check, a base
+// below 2, weights that are none, a context that was cancelled, those of the solver.
 func Round(ctx context.Context, t *Table, o Rounding) (*Rounded, error) {
 	p, err := newPlan(t, nil)
 	if err != nil {
@@ -64,6 +64,9 @@ func Round(ctx context.Context, t *Table, o Rounding) (*Rounded, error) {
 	}
 	for more := range widest + 1 {
 		out, err := r.within(ctx, int64(more))
+		if errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
 		if err != nil || out != nil {
 			return out, err
 		}
