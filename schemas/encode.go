@@ -114,12 +114,23 @@ func writeBlock(b *strings.Builder, value any, indent int) {
 func writeRest(b *strings.Builder, value any, indent, used int) {
 	_, isList := value.([]any)
 	open := isList && indent == 0 && slices.ContainsFunc(value.([]any), isMapping)
-	if flow := flowYAML(value); len(flow)+used <= lineWidth && !open {
+	if flow := flowYAML(value); oneLine(value) || len(flow)+used <= lineWidth && !open {
 		b.WriteString(" " + flow + "\n")
 		return
 	}
 	b.WriteString("\n")
 	writeBlock(b, value, indent+1)
+}
+
+// oneLine tells whether a value stands on one line, however long that is: what has no parts.
+func oneLine(v any) bool {
+	switch v := v.(type) {
+	case Ordered:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return true
 }
 
 func isMapping(v any) bool { _, ok := v.(Ordered); return ok }

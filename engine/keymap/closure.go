@@ -28,7 +28,7 @@ type NodesError struct {
 }
 
 func (e *NodesError) Error() string {
-	return fmt.Sprintf("%s: its %d categorizations of %d smallest categories have more than %d harmonizations: match fewer forms at once, or allow more",
+	return fmt.Sprintf("%s: its %d categorizations of %d smallest categories have more than %d harmonizations: match fewer forms at once, or allow more (max_nodes)",
 		e.Variable, e.Categorizations, e.Sinks, e.Most)
 }
 

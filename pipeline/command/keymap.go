@@ -1,7 +1,9 @@
 package command
 
 import (
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -62,18 +64,55 @@ func repositoryFlag() cli.Flag {
 func tableFlags() []cli.Flag {
 	return []cli.Flag{
 		repositoryFlag(),
-		&cli.StringFlag{Name: "format", Value: "table", Usage: "what is printed: table, json or csv"},
+		&cli.StringFlag{Name: "format", Value: "table", Usage: "what is printed: table, json or csv (default: table)"},
 		&cli.StringFlag{Name: "out", Usage: "write the answer to `FILE` (.parquet, .arrow, .csv or .json) instead"},
 	}
 }
 
 // open reads the repository that flags name.
 func (c *console) openRepository(ctx *cli.Context) (*repository.Repository, error) {
-	r, err := repository.Open(ctx.String("repository"))
+	folder := ctx.String("repository")
+	if folder == "" {
+		return nil, usage("--repository names no folder")
+	}
+	r, err := repository.Open(folder)
 	if err != nil {
 		return nil, session.Wrong(err)
 	}
 	return r, nil
+}
+
+// outside refuses outputs that are files of the repository, or would be taken for some.
+func outside(ctx *cli.Context, r *repository.Repository) error {
+	var writes []string
+	for _, flag := range []string{"out", "spec", "recode-a", "recode-b"} {
+		path := ctx.String(flag)
+		if path == "" || path == "-" {
+			continue
+		}
+		if kind := r.TakenFor(path); kind != "" {
+			return usage("--%s %s would be taken for one of the repository's %s; write it to another folder", flag, path, kind)
+		}
+		writes = append(writes, path)
+	}
+	if writes == nil {
+		return nil
+	}
+	var reads []session.Reading
+	for _, path := range r.Files() {
+		reads = append(reads, session.Reading{What: "the repository's", Path: path})
+	}
+	return session.CheckPaths(reads, writes)
+}
+
+// asked tells a question that is wrong from one that takes too much, or was stopped.
+func asked(err error) error {
+	var nodes *engine.NodesError
+	var memory *budget.MemoryError
+	if errors.As(err, &nodes) || errors.As(err, &memory) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return usageOf(err)
 }
 
 // environment reads the repository and refuses one that cannot be worked with.
@@ -84,6 +123,12 @@ func (c *console) environment(ctx *cli.Context, lenient bool) (*keymap.Environme
 	}
 	if err := r.Usable(); err != nil {
 		return nil, session.Wrong(fmt.Errorf("the repository cannot be used as it is (microrisk keymap check):\n%w", err))
+	}
+	if err := outside(ctx, r); err != nil {
+		return nil, err
+	}
+	if n := ctx.Int("max-nodes"); ctx.IsSet("max-nodes") && n < 1 {
+		return nil, usage("--max-nodes is %d; it must be at least 1", n)
 	}
 	o, err := c.options(ctx)
 	if err != nil {
@@ -197,7 +242,7 @@ func questionFlags() []cli.Flag {
 }
 
 func areaFlag() cli.Flag {
-	return &cli.StringFlag{Name: "area", Value: "discrete", Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence"}
+	return &cli.StringFlag{Name: "area", Value: "discrete", Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence (default: discrete)"}
 }
 
 // comparisonFlags say which forms are compared, at whatever prevalence.

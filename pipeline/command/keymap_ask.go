@@ -158,7 +158,7 @@ func named(ctx *cli.Context, what ...string) ([]string, error) {
 }
 
 // variable is the one that the first argument names, and the other arguments.
-func (c *console) variable(ctx *cli.Context, more ...string) (*keymap.Environment, *keymap.Variable, []string, error) {
+func (c *console) variable(ctx *cli.Context, plain bool, more ...string) (*keymap.Environment, *keymap.Variable, []string, error) {
 	args, err := named(ctx, append([]string{"VARIABLE"}, more...)...)
 	if err != nil {
 		return nil, nil, nil, err
@@ -167,9 +167,10 @@ func (c *console) variable(ctx *cli.Context, more ...string) (*keymap.Environmen
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	e.Plain = plain
 	v, err := e.Variable(ctx.Context, args[0])
 	if err != nil {
-		return nil, nil, nil, usageOf(err)
+		return nil, nil, nil, asked(err)
 	}
 	return e, v, args[1:], nil
 }
@@ -183,7 +184,7 @@ func (c *console) keymapLookup() *cli.Command {
 		Description: "Codes of H mean nothing by themselves: this shows which categories each of their\nblocks is made of.",
 		Flags:       append(tableFlags(), &cli.BoolFlag{Name: "lenient", Usage: "count forms that contradict one another too"}),
 		Action: func(ctx *cli.Context) error {
-			_, v, args, err := c.variable(ctx, "CODE")
+			_, v, args, err := c.variable(ctx, strings.HasPrefix(ctx.Args().Get(1), "C"), "CODE")
 			if err != nil {
 				return err
 			}
@@ -206,7 +207,7 @@ func (c *console) keymapOverlap() *cli.Command {
 still most of their pairs cannot match: a row is a pair that can.`,
 		Flags: tableFlags(),
 		Action: func(ctx *cli.Context) error {
-			_, v, args, err := c.variable(ctx, "FORM", "FORM")
+			_, v, args, err := c.variable(ctx, true, "FORM", "FORM")
 			if err != nil {
 				return err
 			}
@@ -235,9 +236,10 @@ func (c *console) keymapForm() *cli.Command {
 			if err != nil {
 				return err
 			}
+			e.Plain = true
 			t, err := e.FormTable(ctx.Context, args[0])
 			if err != nil {
-				return usage("%s", err)
+				return asked(err)
 			}
 			return c.answer(ctx, t, "")
 		},
@@ -252,7 +254,7 @@ func (c *console) keymapGrid() *cli.Command {
 		Description: `A row a form, a column a variable. held: an X; codes: its code; target: the
 categories that the form shares with the target.`,
 		Flags: append(tableFlags(),
-			&cli.StringFlag{Name: "cells", Value: "held", Usage: "what cells show: held, codes or target"},
+			&cli.StringFlag{Name: "cells", Value: "held", Usage: "what cells show: held, codes or target (default: held)"},
 			&cli.StringFlag{Name: "target", Usage: "the `FORM` that all are compared with"},
 			&cli.StringSliceFlag{Name: "variables", Usage: "only these, by `NAME`; may be repeated"},
 			&cli.BoolFlag{Name: "lenient", Usage: "merge categories that overlap"},
@@ -272,9 +274,10 @@ categories that the form shares with the target.`,
 			case target != "" && !found:
 				return usage("there is no form %q%s", target, e.Near(repository.Forms, target))
 			}
+			e.Plain = true
 			t, err := e.Grid(ctx.Context, cells, target, ctx.StringSlice("variables"))
 			if err != nil {
-				return usage("%s", err)
+				return asked(err)
 			}
 			return c.answer(ctx, t, "")
 		},

@@ -11,6 +11,7 @@ import (
 	"microrisk/operators/recode"
 	"microrisk/pipeline/keymap"
 	"microrisk/pipeline/session"
+	"microrisk/schemas/specfile"
 )
 
 // bridgeText is a file that a bridge writes.
@@ -48,7 +49,12 @@ func (c *console) bridge(ctx *cli.Context, e *keymap.Environment, a *keymap.Anal
 		if err := s.Validate(); err != nil {
 			return "", fmt.Errorf("the key cannot be run as it is: %w", err)
 		}
-		made = append(made, bridgeText{spec, []byte(specText(a, b, s.YAML()))})
+		text := []byte(specText(a, b, s.YAML()))
+		if len(text) > specfile.MaxSpecSize {
+			return "", fmt.Errorf("the key cannot be run as it is: its values take %d bytes of a spec, which has %d at most; leave out variables of many values: --variables",
+				len(text), specfile.MaxSpecSize)
+		}
+		made = append(made, bridgeText{spec, text})
 		says = append(says, "the spec of a run: microrisk run "+shellWord(spec))
 	}
 	recodes, err := bridgePair(ctx.Context, e, answers, []bridgeSide{{target, data, recodeA}, {a.Question.Match[0].Name, dataB, recodeB}}, o)
@@ -123,7 +129,7 @@ func bridgeUsage(ctx *cli.Context, a *keymap.Analysis) error {
 	return nil
 }
 
-// readingsOf are the data that flags name, and the files of the repository.
+// readingsOf are the data that flags name.
 func readingsOf(ctx *cli.Context) ([]session.Reading, error) {
 	var all []session.Reading
 	for _, flag := range []string{"data", "data-b"} {

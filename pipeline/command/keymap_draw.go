@@ -22,7 +22,7 @@ harmonization: codes by how fine they are; with --target, those that a form can 
 compared by. The file's name tells its kind, .svg or .dot (Graphviz); without one the
 graph is printed as DOT.`,
 		Flags: []cli.Flag{repositoryFlag(),
-			&cli.StringFlag{Name: "kind", Value: "harmonization", Usage: "what is drawn: partition or harmonization"},
+			&cli.StringFlag{Name: "kind", Value: "harmonization", Usage: "what is drawn: partition or harmonization (default: harmonization)"},
 			&cli.StringFlag{Name: "form", Usage: "mark the categories of this `FORM`"},
 			&cli.StringFlag{Name: "target", Usage: "draw what this `FORM` can be compared by"},
 			&cli.BoolFlag{Name: "lenient", Usage: "merge categories that overlap"},
@@ -30,7 +30,7 @@ graph is printed as DOT.`,
 			&cli.IntFlag{Name: "max-nodes", Usage: "go through at most `N` harmonizations"},
 		},
 		Action: func(ctx *cli.Context) error {
-			e, v, _, err := c.variable(ctx)
+			e, v, _, err := c.variable(ctx, ctx.String("kind") == "partition")
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (c *console) keymapReport() *cli.Command {
 		UsageText: "microrisk keymap report --target FORM --out FILE.html",
 		Description: `One HTML file that needs no network: the scenario, key variables by rank, profiles,
 graphs of codes, sets of variables that forms share, and a glossary.`,
-		Flags: append([]cli.Flag{repositoryFlag(), &cli.StringFlag{Name: "out", Value: "keymap.html", Usage: "write it to `FILE`"}}, questionFlags()...),
+		Flags: append([]cli.Flag{repositoryFlag(), &cli.StringFlag{Name: "out", Value: "keymap.html", Usage: "write it to `FILE` (default: keymap.html)"}}, questionFlags()...),
 		Action: func(ctx *cli.Context) error {
 			e, s, q, err := c.question(ctx)
 			if err != nil {

@@ -29,7 +29,7 @@ func (c *console) change(ctx *cli.Context, put func(r *repository.Repository, ch
 	if err := put(r, ch); err != nil {
 		return usageOf(err)
 	}
-	written, err := ch.Apply(ctx.Bool("dry-run"))
+	written, err := ch.ApplyContext(ctx.Context, ctx.Bool("dry-run"))
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (c *console) importData(ctx *cli.Context, r *repository.Repository, path st
 	if err := d.Put(ch); err != nil {
 		return usageOf(err)
 	}
-	written, err := ch.Apply(ctx.Bool("dry-run"))
+	written, err := ch.ApplyContext(ctx.Context, ctx.Bool("dry-run"))
 	if err != nil {
 		return err
 	}

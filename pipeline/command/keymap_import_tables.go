@@ -51,7 +51,7 @@ func (c *console) importTables(ctx *cli.Context, r *repository.Repository, paths
 	if err := ch.PutLong(l); err != nil {
 		return err
 	}
-	written, err := ch.Apply(ctx.Bool("dry-run"))
+	written, err := ch.ApplyContext(ctx.Context, ctx.Bool("dry-run"))
 	if err != nil {
 		return err
 	}

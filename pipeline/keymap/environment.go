@@ -21,6 +21,7 @@ type Environment struct {
 	*repository.Repository
 	Lenient bool // categories that overlap are merged, and those that leave something out are taken as they are
 	Limits  keymap.Limits
+	Plain   bool // no harmonizations are needed: variables have none, and no codes of any
 
 	mu        sync.Mutex
 	variables map[string]*Variable
@@ -109,8 +110,10 @@ func (e *Environment) gather(ctx context.Context, v *Variable) error {
 		}
 	}
 	var err error
-	if v.Closure, err = keymap.Closure(ctx, v.Name, v.Observed, e.Limits); err != nil {
-		return err
+	if !e.Plain {
+		if v.Closure, err = keymap.Closure(ctx, v.Name, v.Observed, e.Limits); err != nil {
+			return err
+		}
 	}
 	given := make(map[string]keymap.Partition, len(v.Variable.Codes))
 	for code, categories := range v.Variable.Codes {

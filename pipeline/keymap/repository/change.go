@@ -2,6 +2,8 @@ package repository
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,13 +39,14 @@ type Change struct {
 	slugs  map[string]Slugs  // of names of new files, by kind
 	broken []*Finding        // of files that would be changed
 	Force  bool              // edits of categories that are not safe are made, and judged by the forms that use them
+	ctx    context.Context   // of ApplyContext
 	// Inconsistent lets forms be put whose categories overlap or do not cover their variable: then they are here.
 	Inconsistent *[]*Finding
 }
 
 // Change begins one.
 func (r *Repository) Change() *Change {
-	c := &Change{r: r, texts: make(map[string][]byte), read: make(map[string]*file, len(r.files)), slugs: make(map[string]Slugs)}
+	c := &Change{r: r, ctx: context.Background(), texts: make(map[string][]byte), read: make(map[string]*file, len(r.files)), slugs: make(map[string]Slugs)}
 	for _, f := range r.files {
 		c.read[f.path] = f
 	}
@@ -66,7 +69,7 @@ func (c *Change) Put(doc schemas.Document, before string) error {
 			if c.slugs[kind] == nil {
 				c.slugs[kind] = make(Slugs)
 			}
-			path = kind + "/" + c.slugs[kind].Free(name, func(slug string) bool { return c.taken(kind, slug) }) + ".yaml"
+			path = kind + "/" + c.slugs[kind].Free(fileName(name), func(slug string) bool { return c.taken(kind, slug) }) + ".yaml"
 		}
 		c.texts[path] = schemas.DocumentYAML(doc)
 		return nil
@@ -84,6 +87,12 @@ func (c *Change) Put(doc schemas.Document, before string) error {
 	text, err := amended(f.path, f.text, want)
 	c.texts[f.path] = text
 	return err
+}
+
+// fileName is as much of a name as a file's is made of: systems allow 255 bytes.
+func fileName(name string) string {
+	slug := Slug(name)
+	return slug[:min(len(slug), 100)]
 }
 
 func (c *Change) taken(kind, slug string) bool {
@@ -152,9 +161,15 @@ func (c *Change) Apply(dry bool) ([]Written, error) {
 	return list, c.write(list, func() error { return nil })
 }
 
+// ApplyContext is Apply that can be stopped before the first file takes the place of another: then nothing is changed or left.
+func (c *Change) ApplyContext(ctx context.Context, dry bool) ([]Written, error) {
+	c.ctx = ctx
+	return c.Apply(dry)
+}
+
 // judged is the repository as texts make it.
 func (c *Change) judged(texts map[string][]byte) (*Repository, error) {
-	become, err := open(c.r.Folder, texts)
+	become, err := openContext(c.ctx, c.r.Folder, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -363,13 +378,18 @@ func (c *Change) write(list []Written, step func() error) (err error) {
 			}
 		}
 	}()
+	for _, w := range list {
+		if info, err := os.Lstat(at(w.Path)); err == nil && info.Mode()&fs.ModeSymlink != 0 && !w.Removed {
+			return fmt.Errorf("nothing was changed: %s is a link; change what it links to, or put a copy in its place", w.Path)
+		}
+	}
 	readBack := make(map[string][]byte, len(list))
 	for _, w := range list {
 		if w.Removed {
 			readBack[w.Path] = nil
 			continue
 		}
-		if err := step(); err != nil {
+		if err := cmp.Or(step(), c.ctx.Err()); err != nil {
 			return err
 		}
 		t := unfinishedName(w.Path)
@@ -378,7 +398,7 @@ func (c *Change) write(list []Written, step func() error) (err error) {
 		}
 		if err := writeNew(at(t), c.texts[w.Path]); err != nil {
 			if errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("a change that was not finished left %s: look at it, and rename it to %s or remove it", t, w.Path)
+				return fmt.Errorf("a change that was not finished left %s: look at it, and rename it to %s or remove it, unless another change is at work now", t, w.Path)
 			}
 			return err
 		}
@@ -390,7 +410,7 @@ func (c *Change) write(list []Written, step func() error) (err error) {
 	if _, err := c.judged(readBack); err != nil {
 		return err
 	}
-	if err := c.untouched(list); err != nil {
+	if err := cmp.Or(c.untouched(list), c.ctx.Err()); err != nil {
 		return err
 	}
 	for _, w := range list {

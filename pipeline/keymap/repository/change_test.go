@@ -101,7 +101,7 @@ func ended(t testing.TB, dir string, before, after map[string]string) {
 	for _, path := range names {
 		f := findingOf(r, path)
 		require.NotNil(t, f, path)
-		require.Contains(t, f.Message, "which would have become "+finishedName(path)+": look at both, and rename or remove it")
+		require.Contains(t, f.Message, "which would have become "+finishedName(path)+": look at both, and rename or remove it, unless another change is at work now")
 	}
 	// Another change that touches none of it is made (codes of variables are written with the first); one that does is refused, and writes nothing.
 	if !slices.ContainsFunc(names, func(path string) bool { return strings.HasPrefix(path, Variables) }) {

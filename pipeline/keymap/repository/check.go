@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
@@ -20,10 +21,19 @@ var (
 	codeRule = regexp.MustCompile(`^C[0-9]+\.[0-9]{3,}$`)
 )
 
+// mostNamed is how many characters a name has at most.
+const mostNamed = 500
+
 // checkName refuses a name that would not be one line of text. One that is missing is told of as the file is taken.
 func checkName(c *schemas.Checker, name string) {
 	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 {
 		c.Add("name", "the name %q has a control character; it must be one line of text", name)
+	}
+	if strings.TrimSpace(name) != name {
+		c.Add("name", "the name %q begins or ends with a blank, which nobody sees", name)
+	}
+	if n := utf8.RuneCountInString(name); n > mostNamed {
+		c.Add("name", "the name has %d characters, more than %d", n, mostNamed)
 	}
 }
 

@@ -2,8 +2,10 @@ package repository
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,8 +39,12 @@ type file struct {
 // Open reads a repository. What is wrong with its files are findings; the error is that of a folder that is none, or that cannot be read.
 func Open(folder string) (*Repository, error) { return open(folder, nil) }
 
-// open reads a repository with some files replaced by other texts, or by nothing.
 func open(folder string, instead map[string][]byte) (*Repository, error) {
+	return openContext(context.Background(), folder, instead)
+}
+
+// openContext reads a repository with some files replaced by other texts, or by nothing.
+func openContext(ctx context.Context, folder string, instead map[string][]byte) (*Repository, error) {
 	r := newRepository(folder)
 	if _, planned := instead[ConfigName]; !planned {
 		if _, err := os.Stat(filepath.Join(folder, ConfigName)); err != nil {
@@ -76,14 +82,18 @@ func open(folder string, instead map[string][]byte) (*Repository, error) {
 		}()
 	}
 	for _, f := range found {
+		if ctx.Err() != nil {
+			break
+		}
 		next <- f
 	}
 	close(next)
 	work.Wait()
-	if err := errors.Join(failed...); err != nil {
+	if err := errors.Join(append(failed, ctx.Err())...); err != nil {
 		return nil, err
 	}
 	for _, f := range found {
+		r.paths = append(r.paths, f.path)
 		r.take(f)
 	}
 	r.settle()
@@ -107,9 +117,24 @@ func (r *Repository) settle() {
 	slices.SortFunc(r.Groups, func(a, b *Group) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(r.Scenarios, func(a, b *Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	r.judge()
+	for _, f := range r.Findings {
+		f.Message = shortened(f.Message)
+	}
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+}
+
+// mostSaid is how many characters of a text a finding has at most.
+const mostSaid = 1000
+
+// shortened leaves the middle of a long text out.
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= mostSaid {
+		return text
+	}
+	return string(runes[:mostSaid/2]) + " ... " + string(runes[len(runes)-mostSaid/2:])
 }
 
 func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
@@ -135,6 +160,9 @@ func (r *Repository) list(kind string, instead map[string][]byte) ([]string, err
 	paths := make(map[string]bool)
 	for _, e := range entries {
 		path := kind + "/" + e.Name()
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && hasFiles(filepath.Join(r.Folder, kind, e.Name())) {
+			r.Findings = append(r.Findings, &Finding{File: path, Message: "it is a folder, whose files are not read: " + kind + " are files of " + kind + "/ itself"})
+		}
 		if !r.left(path, instead) && !e.IsDir() && slices.Contains(endings, strings.ToLower(filepath.Ext(e.Name()))) && !strings.HasPrefix(e.Name(), ".") {
 			paths[path] = true
 		}
@@ -154,6 +182,51 @@ func (r *Repository) list(kind string, instead map[string][]byte) ([]string, err
 	return list, nil
 }
 
+// hasFiles tells whether a folder has files that look like those of a repository.
+func hasFiles(folder string) bool {
+	found := false
+	filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && slices.Contains(endings, strings.ToLower(filepath.Ext(e.Name()))) {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// Files are the paths of all files that were read.
+func (r *Repository) Files() []string {
+	list := make([]string, len(r.paths))
+	for i, path := range r.paths {
+		list[i] = filepath.Join(r.Folder, filepath.FromSlash(path))
+	}
+	return list
+}
+
+// TakenFor is the one of a repository's kinds of files that a new file would be taken for, by its path; "" if it would not.
+func (r *Repository) TakenFor(path string) (kind string) {
+	if !slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
+		return ""
+	}
+	for _, kind := range []string{Variables, Forms, Groups, Scenarios} {
+		if sameFolder(filepath.Join(r.Folder, kind), filepath.Dir(path)) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// sameFolder compares two folders, which need not be there.
+func sameFolder(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(x, y)
+	}
+	return errA != nil && errB != nil && filepath.Base(a) == filepath.Base(b) && a != filepath.Dir(a) && sameFolder(filepath.Dir(a), filepath.Dir(b))
+}
+
 // left tells whether a file is what a change leaves if it is ended, which is a finding, unless it is of the change that is looked at.
 func (r *Repository) left(path string, instead map[string][]byte) bool {
 	if !strings.HasSuffix(path, unfinished) {
@@ -163,7 +236,7 @@ func (r *Repository) left(path string, instead map[string][]byte) bool {
 		return true
 	}
 	r.Findings = append(r.Findings, &Finding{File: path, Message: "a change that was not finished left this, which would have become " +
-		finishedName(path) + ": look at both, and rename or remove it"})
+		finishedName(path) + ": look at both, and rename or remove it, unless another change is at work now"})
 	return true
 }
 

@@ -30,6 +30,7 @@ type Repository struct {
 	Findings  []*Finding // all that is wrong, by file and line
 
 	files    map[object]*file
+	paths    []string // of all files that were read
 	nameless []string // files that do not tell the names of what they are of
 	graphs   map[string]*keymap.Graph
 	bands    map[string]map[string]keymap.Band
