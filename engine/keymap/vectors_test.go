@@ -501,7 +501,7 @@ func TestWorstCase(t *testing.T) { // TV-8
 	require.EqualError(
 		t,
 		err,
-		"Age: its 10 categorizations of 1024 smallest categories have more than 1000 harmonizations: match fewer forms at once, or allow more",
+		"Age: its 10 categorizations of 1024 smallest categories have more than 1000 harmonizations: match fewer forms at once, or allow more (max_nodes)",
 	)
 	_, err = NewPartition(make([]int, 1<<20))
 	require.EqualError(t, err, "1048576 smallest categories, at most 65536 can be told apart: draw the variable with fewer")
