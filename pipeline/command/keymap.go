@@ -242,7 +242,8 @@ func questionFlags() []cli.Flag {
 }
 
 func areaFlag() cli.Flag {
-	return &cli.StringFlag{Name: "area", Value: "discrete", Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence (default: discrete)"}
+	return &cli.StringFlag{Name: "area", Value: "discrete",
+		Usage: "how areas are summed: discrete, over numbers of forms, or continuous, over prevalence (default: discrete)"}
 }
 
 // comparisonFlags say which forms are compared, at whatever prevalence.

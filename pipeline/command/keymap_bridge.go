@@ -51,8 +51,8 @@ func (c *console) bridge(ctx *cli.Context, e *keymap.Environment, a *keymap.Anal
 		}
 		text := []byte(specText(a, b, s.YAML()))
 		if len(text) > specfile.MaxSpecSize {
-			return "", fmt.Errorf("the key cannot be run as it is: its values take %d bytes of a spec, which has %d at most; leave out variables of many values: --variables",
-				len(text), specfile.MaxSpecSize)
+			return "", fmt.Errorf("the key cannot be run as it is: its values take %d bytes of a spec, which has %d at most; "+
+				"leave out variables of many values: --variables", len(text), specfile.MaxSpecSize)
 		}
 		made = append(made, bridgeText{spec, text})
 		says = append(says, "the spec of a run: microrisk run "+shellWord(spec))

@@ -82,7 +82,8 @@ func (c *console) keymapReport() *cli.Command {
 		UsageText: "microrisk keymap report --target FORM --out FILE.html",
 		Description: `One HTML file that needs no network: the scenario, key variables by rank, profiles,
 graphs of codes, sets of variables that forms share, and a glossary.`,
-		Flags: append([]cli.Flag{repositoryFlag(), &cli.StringFlag{Name: "out", Value: "keymap.html", Usage: "write it to `FILE` (default: keymap.html)"}}, questionFlags()...),
+		Flags: append([]cli.Flag{repositoryFlag(),
+			&cli.StringFlag{Name: "out", Value: "keymap.html", Usage: "write it to `FILE` (default: keymap.html)"}}, questionFlags()...),
 		Action: func(ctx *cli.Context) error {
 			e, s, q, err := c.question(ctx)
 			if err != nil {
