@@ -16,7 +16,7 @@ func (s *search) model(integer bool, rows []int) *program.Model {
 		if s.fixed[j] {
 			high = 0
 		}
-		m.AddColumn("", 0, high, float64(s.o.Cost[c]), integer)
+		m.AddColumn("", 0, high, float64(s.o.Cost[c])/s.scale, integer)
 	}
 	for _, i := range rows {
 		m.Rows = append(m.Rows, s.rows[i])
@@ -126,7 +126,8 @@ func (s *search) raise(bound float64) {
 	if math.IsInf(bound, 0) || math.IsNaN(bound) {
 		return
 	}
-	s.bound = max(s.bound, int64(math.Ceil(bound-1e-6*math.Max(1, math.Abs(bound)*1e-3))))
+	bound *= s.scale
+	s.bound = max(s.bound, int64(math.Ceil(bound-1e-6*math.Max(1, math.Abs(bound)*1e-2))))
 }
 
 // relaxed solves the master without integrality until no attacker asks for more.
@@ -224,9 +225,9 @@ func (s *search) round(z []float64) error {
 // fix marks the cells that no better pattern hides, as their reduced costs tell.
 func (s *search) fix(x *program.Simplex) {
 	_, reduced := x.Duals()
-	room := float64(s.best.Cost) - x.Objective()
+	room := float64(s.best.Cost) - x.Objective()*s.scale
 	for j, d := range reduced {
-		if d > room-1+1e-6*math.Max(1, math.Abs(room)) && x.Value(j) < 1e-9 {
+		if d*s.scale > room-1+1e-6*math.Max(1, float64(s.best.Cost)*1e-2) && x.Value(j) < 1e-9 {
 			s.fixed[j] = true
 		}
 	}
@@ -244,7 +245,7 @@ func (s *search) integer() error {
 		if s.o.Solver != nil {
 			x, err = s.o.Solver.Solve(s.ctx, s.model(true, upTo(len(s.rows))))
 		} else {
-			own := program.Embedded{Nodes: s.o.Nodes, Cutoff: float64(s.best.Cost) - 0.5, Bounded: true, Start: s.basis}
+			own := program.Embedded{Nodes: s.o.Nodes, Cutoff: (float64(s.best.Cost) - 0.5) / s.scale, Bounded: true, Start: s.basis}
 			x, err = own.Solve(s.ctx, s.model(true, s.active))
 		}
 		if err != nil {

@@ -90,6 +90,7 @@ type search struct {
 	fixed   []bool // columns that no better pattern hides
 	active  []int  // rows of the master at hand: the others are not broken
 	basis   *program.Basis
+	scale   float64          // costs in the master are so many times smaller, of the order of 1
 	master  *program.Simplex // relaxed, with the active rows; nil if it has to be made
 }
 
@@ -112,6 +113,7 @@ func newSearch(ctx context.Context, t *Table, needs []Need, o Options) (*search,
 			return nil, fmt.Errorf("cell %d has a need and is protected: it has to be hidden, and must not be", need.Cell)
 		}
 	}
+	dearest := int64(0)
 	for cell, cost := range o.Cost {
 		if cost < 0 || cost > MaxValue {
 			return nil, fmt.Errorf("cell %d has the cost %d: costs are 0 to 2^53", cell, cost)
@@ -120,11 +122,15 @@ func newSearch(ctx context.Context, t *Table, needs []Need, o Options) (*search,
 		if s.primary[cell] || t.Values[cell] == 0 || o.Protected != nil && o.Protected[cell] || len(p.of[cell]) == 0 {
 			continue
 		}
+		dearest = max(dearest, cost)
 		s.free[cell] = true
 		s.column[cell] = int32(len(s.cells))
 		s.cells = append(s.cells, int32(cell))
 	}
 	s.fixed = make([]bool, len(s.cells))
+	for s.scale = 1; float64(dearest) > 1024*s.scale; {
+		s.scale *= 2
+	}
 	return s, nil
 }
 
@@ -180,6 +186,9 @@ func (s *search) begin() error {
 		return s.unless(err)
 	}
 	s.covers()
+	for j, c := range s.cells {
+		s.fixed[j] = s.o.Cost[c] >= s.best.Cost
+	}
 	return nil
 }
 

@@ -281,3 +281,26 @@ func TestOptimalAgainstBruteForce(t *testing.T) {
 	require.Greater(t, cuts, 20)
 	require.Greater(t, larger, 50)
 }
+
+// Costs are as good in any unit.
+func TestLargeCosts(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for k := range 100 {
+		table, needs, o := task(t, r, k)
+		want, err := Optimal(ctx, table, needs, o)
+		if err != nil {
+			continue
+		}
+		for _, factor := range []int64{1000, 1e9, 1e13} {
+			large := o
+			large.Cost = slices.Clone(o.Cost)
+			for c := range large.Cost {
+				large.Cost[c] *= factor
+			}
+			got, err := Optimal(ctx, table, needs, large)
+			require.NoError(t, err)
+			require.True(t, got.Proven())
+			require.Equal(t, want.Cost*factor, got.Cost)
+		}
+	}
+}

@@ -146,10 +146,16 @@ func (p *proofs) least(a attack) ([]int32, error) {
 			return nil, l.err
 		}
 		l.s.SetMaximise(false)
+		largest := 1.0 // so that no cost is larger than 1: the simplex method wants that
+		for _, c := range cells {
+			if !p.hidden[c] {
+				largest = max(largest, p.weight[c])
+			}
+		}
 		for j, c := range cells {
 			if !p.hidden[c] {
-				l.s.SetCost(2*j, p.weight[c]+1e-3)
-				l.s.SetCost(2*j+1, p.weight[c]+1e-3)
+				l.s.SetCost(2*j, p.weight[c]/largest+1e-6)
+				l.s.SetCost(2*j+1, p.weight[c]/largest+1e-6)
 			}
 		}
 		k := int(area.column(a.need.Cell))
@@ -163,11 +169,14 @@ func (p *proofs) least(a attack) ([]int32, error) {
 		}
 		l.s.SetBounds(at^1, 0, 0)
 		l.s.SetBounds(at, far, far)
-		status, err := l.s.Solve(p.ctx, program.DefaultPivots)
+		status, err := program.Optimal, error(nil)
+		if !l.s.Restore(p.ctx, routing) { // nothing moves to begin with, and no cost is negative
+			status, err = l.s.Solve(p.ctx, routing)
+		}
 		if err := p.ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err == nil && status == program.Optimal {
+		if err == nil && (status == program.Optimal || status == program.Stopped && l.s.Feasible()) {
 			_, columns := l.read(int32(k))
 			for i, j := range columns {
 				columns[i] = cells[j]
@@ -180,6 +189,9 @@ func (p *proofs) least(a attack) ([]int32, error) {
 	}
 	return nil, nil
 }
+
+// routing is how many pivots a way to hide a cell may take: one that is not quite the cheapest will do.
+const routing = 4000
 
 // clean shows secondary cells again, the dearest first, as long as every attacker accepts that.
 func (p *proofs) clean() error {
