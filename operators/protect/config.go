@@ -21,7 +21,7 @@ const Name = "protect"
 
 // Words of the config.
 var (
-	Methods = []string{"none", "optimal", "hypercube", "hand", "rounding"}
+	Methods = []string{"none", "optimal", "modular", "hypercube", "network", "hand", "rounding"}
 	Costs   = []string{"unity", "value", "contributors"}
 	Margins = []string{"grand", "one_way", "all", "none"}
 	Insider = []string{"exact", "full", "off"}
@@ -162,8 +162,11 @@ func (c *Config) methodFields() []schemas.Field {
 			To:      &c.Method,
 			Words:   Methods,
 			Default: "optimal",
-			Doc:     "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. hypercube: quick, and hides more. hand: those that overrides hide. rounding: all cells become multiples of base that add up.",
-			Flag:    &schemas.Flag{Name: "method", Usage: "how unsafe cells are protected: optimal, hypercube, hand, rounding or none (default: optimal)"},
+			Doc:     "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. modular: those of one sub-table after another, for hierarchies. hypercube: quick, and hides more. network: two-way tables, quick. hand: those that overrides hide. rounding: all cells become multiples of base that add up.",
+			Flag: &schemas.Flag{
+				Name:  "method",
+				Usage: "how unsafe cells are protected: optimal, modular, hypercube, network, hand, rounding or none (default: optimal)",
+			},
 		},
 		{Name: "base", To: &c.Base, Range: schemas.AtLeast(2), Default: int64(3), Doc: "Base of rounding, in units of the last decimal.",
 			Flag: &schemas.Flag{Name: "base", Usage: "base of rounding (default: 3)"}},

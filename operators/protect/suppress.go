@@ -38,6 +38,10 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 	switch p.Method {
 	case "optimal":
 		p.Pattern, err = protection.Optimal(ctx, t, p.Needs, o)
+	case "modular":
+		p.Pattern, err = protection.Modular(ctx, p.Table.Grid, t, p.Needs, o)
+	case "network":
+		p.Pattern, err = protection.Network(ctx, t, p.Needs, o)
 	case "hypercube":
 		p.Pattern, err = protection.Hypercube(ctx, p.Table.Grid, t, p.Needs, o)
 	}

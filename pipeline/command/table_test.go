@@ -92,7 +92,7 @@ func TestTableRefuses(t *testing.T) {
 		protect + "--rule min --response firm":    `the response firm: "a" is no number`,
 		protect + "--rule p% --response turnover": "10.5 has more than 0 decimals",
 		"table audit public.csv --truth nothing":  "public.csv does not exist",
-		protect + "--rule min:n=9 --method none":  "the table is not safe with the method none",
+		protect + "--rule min:n=2 --method none":  "the table is not safe with the method none",
 		protect + "--rule min --margins all":      "cannot be protected",
 	}, 1)
 	for _, path := range []string{"public.parquet", "internal"} {

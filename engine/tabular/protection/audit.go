@@ -245,6 +245,7 @@ func (a *auditor) attack(holder int64, n Need) (w way, err error) {
 		}
 		area := a.area(near)
 		if len(area.rows) > dense {
+			w, _ = a.pair(holder, n)
 			return w, nil
 		}
 		if w, err = a.look(&engine{area, area.attacker(a.effort)}, n); err != nil || w.enough(n) {
@@ -261,6 +262,7 @@ func (a *auditor) attack(holder int64, n Need) (w way, err error) {
 	}
 	if e.attacker == nil {
 		if len(e.area.rows) > dense {
+			w, _ = a.pair(holder, n)
 			return w, nil
 		}
 		e.attacker = newLinear(e.area, a.effort)

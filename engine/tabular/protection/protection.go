@@ -137,6 +137,8 @@ type plan struct {
 	met      []int32   // by equation, the search that came by
 	metCell  []int32
 	stamp    int32
+
+	totals, parts [][]int32 // by cell: those it is a part of, and its parts along all splits; nil until they are asked for
 }
 
 // infinite is a distance without an end.
