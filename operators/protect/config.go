@@ -25,6 +25,8 @@ var (
 	Costs   = []string{"unity", "value", "contributors"}
 	Margins = []string{"grand", "one_way", "all", "none"}
 	Insider = []string{"exact", "full", "off"}
+	// Statistics are what cells may be asked to have; only the first two can be protected.
+	Statistics = []string{"sum", "count", "mean", "median", "ratio"}
 )
 
 // A Config is what a spec says of a table that is to be published.
@@ -37,6 +39,7 @@ type Config struct {
 	Total       string                // the code of totals in files
 
 	Response    string // column that is added up; "" counts records
+	Statistic   string // what the cells have: sum or count; "" is what the response says
 	Decimals    int64  // of the response
 	Contributor string // column with the unit that must not be disclosed; "" is the record
 	Weight      string // column with sampling weights
@@ -109,6 +112,13 @@ func (c *Config) measureFields() []schemas.Field {
 	return []schemas.Field{
 		{Name: "response", To: &c.Response, Doc: "Column that is added up; without it records are counted.",
 			Flag: &schemas.Flag{Name: "response", Usage: "`COLUMN` that is added up (default: records are counted)"}},
+		{
+			Name:  "statistic",
+			To:    &c.Statistic,
+			Words: Statistics,
+			Doc:   "What the cells have: sum of the response, or count. Means, medians and ratios are refused: protect the sum and the count that they are made of.",
+			Flag:  &schemas.Flag{Name: "statistic", Usage: "what the cells have: sum (of a response) or count; means, medians and ratios are refused"},
+		},
 		{Name: "decimals", To: &c.Decimals, Range: schemas.Within(0, 9), Doc: "Decimals of the response; more are an error.",
 			Flag: &schemas.Flag{Name: "decimals", Usage: "decimals of the response; more are an error (default: 0)"}},
 		{Name: "contributor", To: &c.Contributor, Doc: "Column with the unit that must not be disclosed, such as a holding; without it the record.",
@@ -248,6 +258,28 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	for _, f := range []struct{ name, value string }{{"public", c.Out}, {"internal", c.Inside}} {
 		if f.value == "" {
 			k.Add(at(f.name), "it is not said where what is %s goes (%s)", f.name, f.name)
+		}
+	}
+	switch c.Statistic {
+	case "mean", "ratio":
+		k.Add(
+			at("statistic"),
+			"a table of %ss does not add up, so that nothing can be said of what totals give away: protect the sum and the count that it is made of, and publish the %s only where both are published",
+			c.Statistic,
+			c.Statistic,
+		)
+	case "median":
+		k.Add(
+			at("statistic"),
+			"a table of medians does not add up, so that nothing can be said of what totals give away: protect the count, and publish a median only where it is published",
+		)
+	case "sum":
+		if c.Response == "" {
+			k.Add(at("statistic"), "a sum is of a response, and none is named (response)")
+		}
+	case "count":
+		if c.Response != "" {
+			k.Add(at("statistic"), "counts are of records, and a response is named: leave one of them out")
 		}
 	}
 	switch {

@@ -144,7 +144,7 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 			},
 		}, fieldFlags(new(protect.Config).Fields().Only(told...), new(tables.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
-			s := tables.AuditSpec{Truth: ctx.String("truth"), Out: ctx.String("out")}
+			s := tables.AuditSpec{Truth: ctx.String("truth"), Out: ctx.String("out"), All: ctx.Bool("all-intervals")}
 			switch {
 			case ctx.Args().Len() != 1:
 				return usage("name the published table: microrisk table audit PUBLIC --truth INTERNAL")

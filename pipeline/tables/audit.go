@@ -28,6 +28,7 @@ type AuditSpec struct {
 	Config  protect.Config // of a table with the true values: variables, hierarchies, total, decimals; insider, sliding and base of all
 	Columns Columns        // of a table with the true values
 	Out     string         // file of findings, "" for none
+	All     bool           // findings of all hidden cells, not of unsafe ones alone
 }
 
 // An Audit is what was found out of a published table.
@@ -36,6 +37,7 @@ type Audit struct {
 	Report                 *protection.Report
 	Table                  *protect.Table
 	Published              []*int64 // by cell, nil for one that is not published
+	also                   []protection.Finding
 }
 
 // Failed are the first of the cells that did not pass, in words, and how many there are.
@@ -98,6 +100,11 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*Audit, erro
 	}
 	if s.Out == "" {
 		return a, nil
+	}
+	if s.All && a.Changed == 0 {
+		if err := a.others(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return a, session.WriteRecord(ctx, s.Out, findings{a, s.Config.Total}, o, []string{s.Public, truth})
 }
@@ -264,6 +271,26 @@ func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 	return err
 }
 
+// others finds the intervals of hidden cells that are not unsafe, for the file of findings.
+func (a *Audit) others(ctx context.Context) error {
+	unsafe := make(map[int32]bool)
+	for _, f := range a.Report.Findings {
+		unsafe[f.Need.Cell] = true
+	}
+	hidden := make([]bool, len(a.Published))
+	var cells []int32
+	for cell, v := range a.Published {
+		if hidden[cell] = v == nil && a.Table.Values[cell] != 0; hidden[cell] && !unsafe[int32(cell)] {
+			cells = append(cells, int32(cell))
+		}
+	}
+	list, err := protection.Intervals(ctx, a.Table.Known(), hidden, cells)
+	for i, x := range list {
+		a.also = append(a.also, protection.Finding{Need: protection.Need{Cell: cells[i]}, Interval: x})
+	}
+	return err
+}
+
 // findings are those of an audit as a file has them.
 type findings struct {
 	*Audit
@@ -272,7 +299,8 @@ type findings struct {
 
 // Tables is a Tabled's.
 func (f findings) Tables(mem memory.Allocator) arrow.Record {
-	list := f.Report.Findings
+	list := slices.Concat(f.Report.Findings, f.also)
+	unsafe := len(f.Report.Findings)
 	c := &operators.Columns{Mem: mem, Rows: len(list)}
 	cell := func(row int) int { return int(list[row].Need.Cell) }
 	for v, t := range f.Table.Grid.Trees {
@@ -290,7 +318,13 @@ func (f findings) Tables(mem memory.Allocator) arrow.Record {
 	f.Table.Column(c, "value", func(row int) (int64, bool) { return f.Table.Values[cell(row)], true })
 	f.Table.Column(c, "lower", func(row int) (int64, bool) { return list[row].Low, true })
 	f.Table.Column(c, "upper", func(row int) (int64, bool) { return list[row].High, list[row].High != tabular.NoLimit })
-	c.Texts("audit", func(row int) string { return list[row].Verdict.String() })
+	c.TextsOrNull("audit", func(row int) *string {
+		if row >= unsafe {
+			return nil // it need not be protected by itself
+		}
+		text := list[row].Verdict.String()
+		return &text
+	})
 	c.TextsOrNull("attacker", func(row int) *string {
 		who := "anybody"
 		if list[row].Holder != 0 {

@@ -306,6 +306,13 @@ func TestAudit(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 8, a.Hidden)
 	require.Empty(t, a.Report.Failed())
+	out := filepath.Join(dir, "found.csv")
+	_, err = tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside, Out: out, All: true}, session.Options{})
+	require.NoError(t, err)
+	for key, want := range map[string]string{"A|F": "0 18 pass", "B|E": "0 20 pass", "C|H": "0 12 pass", "A|E": "4 24 ", "A|H": "10 22 ", "B|F": "0 18 ", "B|G": "8 20 ", "C|G": "0 12 "} {
+		cell := read(t, out, 2)[key]
+		require.Equal(t, want, cell["lower"]+" "+cell["upper"]+" "+cell["audit"], "TV-N2, the pattern of 84: %s", key)
+	}
 	public, err := os.ReadFile(c.Out)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(c.Out, bytes.Replace(public, []byte("A,H,,x"), []byte("A,H,18,"), 1), 0o666))
@@ -337,6 +344,21 @@ D,G,22
 D,H,10
 `
 
+// Sums of rounded parts may be off by half a unit for each cell, or by what is said.
+func TestReadyTablesTolerance(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "table.csv")
+	for off, refused := range map[string]bool{"10.0": false, "10.1": false, "10.2": true} { // two parts and a total: 0.15
+		require.NoError(t, os.WriteFile(source, []byte("v1,v\na,4.0\nb,6.0\nTotal,"+off+"\n"), 0o666))
+		for _, tolerance := range []*float64{nil, new(0.0), new(5.0)} {
+			_, err := tables.Read(background, source, &protect.Config{Table: variables("v1"), Decimals: 1, Total: "Total", Rules: []protect.Rule{{Rule: "contiguous"}}},
+				&tables.Columns{Value: "v", Tolerance: tolerance}, session.Options{})
+			want := refused && tolerance == nil || off != "10.0" && tolerance != nil && *tolerance == 0
+			require.Equal(t, want, err != nil, "%s %v %v", off, tolerance, err)
+		}
+	}
+}
+
 // What a table must not be, and what is said of it.
 func TestReadyTablesRefuse(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -344,17 +366,18 @@ func TestReadyTablesRefuse(t *testing.T) {
 		columns    tables.Columns
 		rules      []protect.Rule
 	}{
-		"not additive":     {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", tables.Columns{Count: "n"}, nil},
-		"negative count":   {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", tables.Columns{Count: "n"}, nil},
-		"no number":        {strings.Replace(baseTable, ",23", ",many", 1), "n is", tables.Columns{Count: "n"}, nil},
-		"twice":            {baseTable + "A,E,23\n", "has the cell [A, E] twice", tables.Columns{Count: "n"}, nil},
-		"no such column":   {baseTable, `there is no column "m"; did you mean "n"?`, tables.Columns{Count: "m"}, nil},
-		"p% without max":   {baseTable, "the rule p% needs the largest contribution", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "p%"}}},
-		"three largest":    {baseTable, "the rule dominance needs the 3 largest", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "dominance"}}},
-		"totals alone":     {"v1,v2,n\nTotal,Total,4\n", "has totals of v1 alone", tables.Columns{Count: "n"}, nil},
-		"odd status":       {"v1,v2,n,s\nA,E,4,sure\n", `its status is "sure"`, tables.Columns{Count: "n", Status: "s"}, nil},
-		"fraction":         {strings.Replace(baseTable, ",23", ",23.5", 1), "is no whole number", tables.Columns{Count: "n"}, nil},
-		"further decimals": {"v1,v2,n\nA,E,0.125\nB,E,2\n", "0.125 has more than 0 decimals", tables.Columns{Value: "n"}, []protect.Rule{{Rule: "contiguous"}}},
+		"not additive":           {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", tables.Columns{Count: "n"}, nil},
+		"negative count":         {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", tables.Columns{Count: "n"}, nil},
+		"no number":              {strings.Replace(baseTable, ",23", ",many", 1), "n is", tables.Columns{Count: "n"}, nil},
+		"twice":                  {baseTable + "A,E,23\n", "has the cell [A, E] twice", tables.Columns{Count: "n"}, nil},
+		"no such column":         {baseTable, `there is no column "m"; did you mean "n"?`, tables.Columns{Count: "m"}, nil},
+		"p% without max":         {baseTable, "the rule p% needs the largest contribution", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "p%"}}},
+		"three largest":          {baseTable, "the rule dominance needs the 3 largest", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "dominance"}}},
+		"totals alone":           {"v1,v2,n\nTotal,Total,4\n", "has totals of v1 alone", tables.Columns{Count: "n"}, nil},
+		"odd status":             {"v1,v2,n,s\nA,E,4,sure\n", `its status is "sure"`, tables.Columns{Count: "n", Status: "s"}, nil},
+		"fraction":               {strings.Replace(baseTable, ",23", ",23.5", 1), "is no whole number", tables.Columns{Count: "n"}, nil},
+		"a flat table of levels": {"v1,v2,n\nTotal,Total,8\nnorth,Total,8\na,Total,8\nb,Total,0\nnorth,x,8\na,x,8\n", "If codes have subtotals among them", tables.Columns{Count: "n"}, nil},
+		"further decimals":       {"v1,v2,n\nA,E,0.125\nB,E,2\n", "0.125 has more than 0 decimals", tables.Columns{Value: "n"}, []protect.Rule{{Rule: "contiguous"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -23,6 +23,7 @@ import (
 // Columns are those of a ready-made table, besides its variables; "" for one that it does not have.
 type Columns struct {
 	Count, Value, Max, Second, Status, Lower, Upper string
+	Tolerance                                       *float64
 	sole                                            string // of internal tables
 }
 
@@ -121,7 +122,9 @@ func read(ctx context.Context, path string, c *protect.Config, columns *Columns,
 func (r *reader) find(schema *arrow.Schema) error {
 	names := schemas.VariableNames(r.c.Table)
 	for _, m := range r.columns.Fields().Write() {
-		names = append(names, m.Value.(string))
+		if name, is := m.Value.(string); is {
+			names = append(names, name)
+		}
 	}
 	if r.columns.sole != "" {
 		names = append(names, r.columns.sole)
@@ -380,11 +383,17 @@ func (r *reader) balance(t *protect.Table, there []bool) error {
 		c.Top = c.Top[:min(len(c.Top), 2)]
 	}
 	var broken []string
-	count := 0
+	count, each := 0, 0.0
+	if t.Decimals > 0 {
+		each = 0.5
+	}
+	if r.columns.Tolerance != nil {
+		each = *r.columns.Tolerance
+	}
 	for i := range s.Equations {
 		e := &s.Equations[i]
 		off := e.Imbalance(t.Values)
-		if off = max(off, -off); 2*off <= int64(1+len(e.Parts)) && (t.Decimals > 0 || off == 0) {
+		if off = max(off, -off); float64(off) <= each*float64(1+len(e.Parts)) {
 			continue
 		}
 		if count++; len(broken) < 5 {
@@ -401,6 +410,9 @@ func (r *reader) balance(t *protect.Table, there []bool) error {
 	more := ""
 	if n := count - len(broken); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
+	}
+	if len(r.c.Hierarchies) == 0 {
+		more += ". If codes have subtotals among them, name their hierarchy (--hierarchy VARIABLE=FILE)"
 	}
 	return fmt.Errorf("%s does not add up: %s%s", r.name, strings.Join(broken, "; "), more)
 }
