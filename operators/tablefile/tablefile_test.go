@@ -116,6 +116,25 @@ func TestParseRecode(t *testing.T) {
 	}
 }
 
+// TV-N1: two age bands of T-DIS of Miller 2005 become one.
+func TestRecodedCounts(t *testing.T) {
+	ages := []string{"0-16", "17-24", "25-35"}
+	counts := map[string][]int{"0-16": {72, 12, 84}, "17-24": {75, 3, 78}, "25-35": {89, 1, 90}}
+	for _, text := range []string{"17-35:17-24-25-35", "17-35: 17-24, 25-35", "17-35:17-24-"} {
+		list, kept, err := ParseRecode("a.grc", []byte(text), ages)
+		require.NoError(t, err)
+		require.Equal(t, []string{"0-16"}, kept)
+		require.Equal(t, []Recode{{"17-35", ages[1:]}}, list)
+		sum := make([]int, 3)
+		for _, m := range list[0].Members {
+			for k, n := range counts[m] {
+				sum[k] += n
+			}
+		}
+		require.Equal(t, []int{164, 4, 168}, sum)
+	}
+}
+
 func TestParseAPriori(t *testing.T) {
 	for _, separator := range []string{",", ";", "\t", " , "} {
 		text := strings.ReplaceAll("Nr;4;u\n\"Zd\";6;P\nTotal;5;s\n4;5;c;10.5\n8;18;pl;2;7\n", ";", separator)

@@ -230,6 +230,24 @@ func TestConcentration(t *testing.T) { // TV-D4
 	require.Equal(t, 1, Concentration{100}.Category(Line{0, 1}, nil))
 }
 
+// The shares of TV-D4, of lines both ways.
+func TestSharesOfLines(t *testing.T) {
+	rows := [][]float64{{28.40, 3.70, 45.68, 22.22}, {0.68, 10.20, 8.16, 80.95}, {49.54, 39.45, 7.34, 3.67}, {28.36, 23.88, 32.84, 14.93}}
+	columns := [][]float64{{23.71, 3.90, 46.84, 11.92}, {1.03, 19.48, 15.19, 78.81}, {55.67, 55.84, 10.13, 2.65}, {19.59, 20.78, 27.85, 6.62}}
+	for i, row := range t0 {
+		for j := range row {
+			sensitive := make([]bool, 4)
+			sensitive[j] = true
+			require.Equal(t, j, Concentration{rows[i][j] - .005}.Category(row, sensitive))
+			require.Equal(t, -1, Concentration{rows[i][j] + .005}.Category(row, sensitive))
+			sensitive = make([]bool, 4)
+			sensitive[i] = true
+			require.Equal(t, i, Concentration{columns[i][j] - .005}.Category(column(t0, j), sensitive))
+			require.Equal(t, -1, Concentration{columns[i][j] + .005}.Category(column(t0, j), sensitive))
+		}
+	}
+}
+
 func TestContiguous(t *testing.T) { // 2.2, test vectors
 	both := func(table []Line) (failing []string) {
 		for i, row := range table {

@@ -58,6 +58,7 @@ func drawn(t testing.TB, r *rand.Rand, k int) (*tabular.Grid, *Table, []Need, Op
 }
 
 func TestHeuristicsAreSafe(t *testing.T) {
+	tables := draw(t, 300)
 	r := rand.New(rand.NewPCG(31, 32))
 	type tally struct {
 		patterns, dearer int
@@ -67,7 +68,7 @@ func TestHeuristicsAreSafe(t *testing.T) {
 	for name := range heuristics {
 		tallies[name] = &tally{}
 	}
-	for k := range 300 {
+	for k := range tables {
 		g, table, needs, o := drawn(t, r, k)
 		limited := o
 		limited.Nodes = 20
@@ -105,6 +106,6 @@ func TestHeuristicsAreSafe(t *testing.T) {
 	}
 	for name, n := range tallies {
 		t.Logf("%s: %d patterns, %d dearer than the best, %.3f of its cost on average", name, n.patterns, n.dearer, n.ratios/float64(n.patterns))
-		require.Greater(t, n.patterns, 60)
+		require.Greater(t, n.patterns, tables/5)
 	}
 }

@@ -39,9 +39,9 @@ func nameOf(s *subTable, cell int32) string {
 
 func TestHypercubeCandidates(t *testing.T) { // TV-N3a
 	for name, want := range map[string]string{
-		"AF": "BE 39 1 15|DH 44 3 16|DE 58 3 16|BG 64 3 15|CH 65 3 18|DG 75 3 16|CG 88 3 37|CE 120 3 23|BH 152 3 15",
-		"BE": "AF 41 1 15|DF 50 1 15|DG 53 1 12|AG 72 1 12|CG 74 1 12|CF 112 1 15|DH 148 1 19|AH 160 1 23|CH 177 1 54",
-		"CH": "DG 40 4 8|AG 63 4 8|AF 64 3 18|DF 69 4 10|DE 83 4 10|AE 95 4 18|BG 139 4 8|BE 174 1 54|BF 177 4 43",
+		"AF": "BE 39 1 15 [2,18]|DH 44 3 16 [0,19]|DE 58 3 16 [0,19]|BG 64 3 15 [0,18]|CH 65 3 18 [0,21]|DG 75 3 16 [0,19]|CG 88 3 37 [0,40]|CE 120 3 23 [0,26]|BH 152 3 15 [0,18]",
+		"BE": "AF 41 1 15 [0,16]|DF 50 1 15 [0,16]|DG 53 1 12 [0,13]|AG 72 1 12 [0,13]|CG 74 1 12 [0,13]|CF 112 1 15 [0,16]|DH 148 1 19 [0,20]|AH 160 1 23 [0,24]|CH 177 1 54 [0,55]",
+		"CH": "DG 40 4 8 [0,12]|AG 63 4 8 [0,12]|AF 64 3 18 [1,22]|DF 69 4 10 [0,14]|DE 83 4 10 [0,14]|AE 95 4 18 [0,22]|BG 139 4 8 [0,12]|BE 174 1 54 [3,58]|BF 177 4 43 [0,47]",
 	} {
 		h, s, at := flatCuber(t, 0, name)
 		type found struct {
@@ -50,8 +50,10 @@ func TestHypercubeCandidates(t *testing.T) { // TV-N3a
 		}
 		var list []found
 		h.candidates(s, slices.Index(s.cells, at(name)), func(c *hypercube) {
+			x := h.Values[at(name)]
 			// The opposite corner has both other coordinates.
-			list = append(list, found{fmt.Sprint(nameOf(s, c.corners[3]), " ", c.cost, " ", c.low, " ", c.above), c.cost})
+			text := fmt.Sprintf("%s %d %d %d [%d,%d]", nameOf(s, c.corners[3]), c.cost, c.low, c.above, x-c.low, x+c.above)
+			list = append(list, found{text, c.cost})
 		})
 		slices.SortStableFunc(list, func(a, b found) int { return int(a.cost - b.cost) })
 		var texts []string

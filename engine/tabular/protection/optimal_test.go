@@ -251,9 +251,10 @@ func task(t *testing.T, r *rand.Rand, k int) (*Table, []Need, Options) {
 }
 
 func TestOptimalAgainstBruteForce(t *testing.T) {
+	tables := draw(t, 500)
 	r := rand.New(rand.NewPCG(11, 12))
 	feasible, cuts, larger := 0, 0, 0
-	for k := range 500 {
+	for k := range tables {
 		table, needs, o := task(t, r, k)
 		want := brute(table, needs, o)
 		p, err := Optimal(ctx, table, needs, o)
@@ -277,9 +278,9 @@ func TestOptimalAgainstBruteForce(t *testing.T) {
 			larger++
 		}
 	}
-	require.Greater(t, feasible, 200)
-	require.Greater(t, cuts, 20)
-	require.Greater(t, larger, 50)
+	require.Greater(t, feasible, 2*tables/5)
+	require.Greater(t, cuts, tables/25)
+	require.Greater(t, larger, tables/10)
 }
 
 // Costs are as good in any unit.

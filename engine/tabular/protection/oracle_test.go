@@ -148,10 +148,10 @@ func maximise(a [][]float64, right, cost []float64) float64 {
 	n, m := len(cost), len(a)
 	basis := make([]int, m)
 	for i := range a {
-		slack := make([]float64, m)
-		slack[i] = 1
-		a[i] = append(append(slices.Clone(a[i]), slack...), right[i])
-		basis[i] = n + i
+		row := make([]float64, n+m+1) // with a slack
+		copy(row, a[i])
+		row[n+i], row[n+m] = 1, right[i]
+		a[i], basis[i] = row, n+i
 	}
 	z := append(slices.Clone(cost), make([]float64, m+1)...)
 	for {
@@ -171,23 +171,37 @@ func maximise(a [][]float64, right, cost []float64) float64 {
 			return math.Inf(1)
 		}
 		d := a[p][j]
-		for k := range a[p] {
-			a[p][k] /= d
+		var filled []int // columns of the pivot's row that are not 0
+		for k, v := range a[p] {
+			if v != 0 {
+				a[p][k] = v / d
+				filled = append(filled, k)
+			}
 		}
-		for i := range a {
-			if f := a[i][j]; i != p && f != 0 {
-				for k := range a[i] {
-					a[i][k] -= f * a[p][k]
+		subtract := func(row []float64) {
+			if f := row[j]; f != 0 {
+				for _, k := range filled {
+					row[k] -= f * a[p][k]
 				}
 			}
 		}
-		if f := z[j]; f != 0 {
-			for k := range z {
-				z[k] -= f * a[p][k]
+		for i := range a {
+			if i != p {
+				subtract(a[i])
 			}
 		}
+		subtract(z)
 		basis[p] = j
 	}
+}
+
+// draw is how many random tables a long test tries: it runs beside others, and tries a fifth with -short.
+func draw(t *testing.T, tables int) int {
+	t.Parallel()
+	if testing.Short() {
+		return tables / 5
+	}
+	return tables
 }
 
 // safe tells by the oracle what an attacker who knows the cells of a holder sees of a need.

@@ -67,14 +67,15 @@ func TestControlledRounding(t *testing.T) {
 	for _, c := range []struct {
 		base   int64
 		weight []int64
+		tables int // that are next to their values and add up
 		cost   int64
-		want   [][]int64
+		want   [][]int64 // all that cost so much
 	}{
-		{3, nil, 20, [][]int64{{24, 3, 36, 18, 0, 15, 12, 120, 54, 42, 9, 3, 18, 18, 21, 9}}},
-		{5, nil, 40, [][]int64{{25, 5, 35, 15, 0, 15, 10, 120, 55, 40, 10, 5, 20, 15, 25, 10}, {25, 5, 35, 15, 0, 15, 15, 120, 55, 40, 10, 5, 20, 15, 20, 10}}},
-		{10, nil, 64, [][]int64{{20, 0, 40, 20, 0, 20, 10, 120, 60, 40, 10, 0, 20, 20, 20, 10}}},
-		{5, leaves, 23, [][]int64{{25, 5, 35, 20, 0, 15, 10, 120, 55, 40, 10, 5, 20, 15, 20, 10}}},
-		{5, counts, 557, [][]int64{{25, 5, 35, 20, 0, 15, 10, 120, 55, 45, 10, 0, 20, 15, 20, 10}}},
+		{3, nil, 70, 20, [][]int64{{24, 3, 36, 18, 0, 15, 12, 120, 54, 42, 9, 3, 18, 18, 21, 9}}},
+		{5, nil, 573, 40, [][]int64{{25, 5, 35, 15, 0, 15, 10, 120, 55, 40, 10, 5, 20, 15, 25, 10}, {25, 5, 35, 15, 0, 15, 15, 120, 55, 40, 10, 5, 20, 15, 20, 10}}},
+		{10, nil, 720, 64, [][]int64{{20, 0, 40, 20, 0, 20, 10, 120, 60, 40, 10, 0, 20, 20, 20, 10}}},
+		{5, leaves, 573, 23, [][]int64{{25, 5, 35, 20, 0, 15, 10, 120, 55, 40, 10, 5, 20, 15, 20, 10}}},
+		{5, counts, 573, 557, [][]int64{{25, 5, 35, 20, 0, 15, 10, 120, 55, 45, 10, 0, 20, 15, 20, 10}}},
 	} {
 		r, err := Round(t.Context(), &Table{System: g.System(), Values: values}, Rounding{Base: c.base, Weight: c.weight})
 		require.NoError(t, err)
@@ -83,12 +84,28 @@ func TestControlledRounding(t *testing.T) {
 		require.True(t, r.Optimal && r.Controlled)
 		require.Empty(t, r.Widened)
 		require.Empty(t, g.System().Broken(r.Values, 0))
+		all := roundings(g, values, c.base, func(cell int) int64 {
+			if c.weight == nil {
+				return 1
+			}
+			return c.weight[cell]
+		})
+		require.Equal(t, c.tables, all.tables)
+		require.Equal(t, c.cost, all.least)
+		require.ElementsMatch(t, c.want, all.best)
 	}
 }
 
-// cheapestRounding tries all roundings of the finest cells to multiples next to them; -1 if no totals are next to theirs.
-func cheapestRounding(g *tabular.Grid, values []int64, b int64, weight func(cell int) int64) int64 {
-	least := int64(-1)
+// rounded is what there is of roundings: how many, the least cost, -1 if there is none, and the finest cells of those that have it.
+type rounded struct {
+	tables int
+	least  int64
+	best   [][]int64
+}
+
+// roundings tries all roundings of the finest cells to multiples next to them, of which those count whose totals are next to theirs.
+func roundings(g *tabular.Grid, values []int64, b int64, weight func(cell int) int64) rounded {
+	all := rounded{least: -1}
 	var free []int
 	got := make([]int64, len(values))
 	for cell, x := range values {
@@ -109,11 +126,18 @@ func cheapestRounding(g *tabular.Grid, values []int64, b int64, weight func(cell
 			ok = ok && (d < b)
 			cost += weight(cell) * d
 		}
-		if ok && (least < 0 || cost < least) {
-			least = cost
+		if !ok {
+			continue
+		}
+		all.tables++
+		if all.least < 0 || cost < all.least {
+			all.least, all.best = cost, nil
+		}
+		if cost == all.least {
+			all.best = append(all.best, interior(g, got))
 		}
 	}
-	return least
+	return all
 }
 
 func TestRoundingAgainstAll(t *testing.T) {
@@ -128,7 +152,7 @@ func TestRoundingAgainstAll(t *testing.T) {
 		}
 		r, err := Round(t.Context(), &Table{System: g.System(), Values: values}, o)
 		require.NoError(t, err)
-		want := cheapestRounding(g, values, b, func(cell int) int64 { return (&rounder{Rounding: o}).weight(int32(cell)) })
+		want := roundings(g, values, b, func(cell int) int64 { return (&rounder{Rounding: o}).weight(int32(cell)) }).least
 		require.Empty(t, g.System().Broken(r.Values, 0))
 		cost := int64(0)
 		for cell, x := range r.Values {
