@@ -21,6 +21,8 @@ type entry struct {
 // It need not go further than wanted.
 type attacker interface {
 	reach(column int32, up bool, want int64) (moved int64, columns []int32, err error)
+	// changed is told that a column can move further, or less far.
+	changed(column int32)
 	// potentials are the rows' duals of the last reach: no column can be moved further than they tell.
 	potentials() []float64
 }
@@ -98,7 +100,7 @@ func (p *plan) region(cell int32, chosen []bool, holder int64, steps int) (cells
 				}
 				p.met[e] = p.stamp
 				p.System.Equations[e].Each(func(c int32, _ int64) {
-					if chosen[c] && p.metCell[c] != p.stamp && (holder == 0 || p.sole(c) != holder) {
+					if chosen[c] && p.metCell[c] != p.stamp && (holder == 0 || !p.knows(holder, c, cell)) {
 						p.metCell[c] = p.stamp
 						cells = append(cells, c)
 					}

@@ -3,6 +3,7 @@ package protection
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"microrisk/engine/tabular"
@@ -131,24 +132,28 @@ type auditor struct {
 	insider Insider
 	brief   bool // go no further than needed
 	effort  *effort
-	whole   map[[2]int64]*engine // by holder and first cell of a component without his cells
-	home    []*engine            // by cell, of its component
+	home    []*component // by cell, nil where it is not known
 }
 
-// An engine is an attacker of an area.
-type engine struct {
-	*area
-	attacker
+// A component is hidden cells that hang together, and what tries them all.
+type component struct {
+	cells []int32
+	*engine
 }
 
 func (p *plan) auditor(ctx context.Context, hidden []bool, insider Insider) *auditor {
-	a := &auditor{plan: p, hidden: hidden, insider: insider, effort: &effort{ctx: ctx}}
-	a.forget()
-	return a
+	return &auditor{plan: p, hidden: hidden, insider: insider, effort: &effort{ctx: ctx}, home: make([]*component, p.System.Cells)}
 }
 
-func (a *auditor) forget() {
-	a.whole, a.home = make(map[[2]int64]*engine), nil
+// forget forgets all that hangs together with cells.
+func (a *auditor) forget(cells []int32) {
+	for _, c := range cells {
+		if a.home[c] != nil {
+			for _, d := range a.home[c].cells {
+				a.home[d] = nil
+			}
+		}
+	}
 }
 
 // prove finds out what comes of a need, and which cells have to stay hidden for what was found.
@@ -170,18 +175,28 @@ func (a *auditor) prove(need Need) (Finding, []int32, error) {
 	if a.insider == InsiderExact {
 		n = Need{Cell: n.Cell, Sliding: 1}
 	}
-	for _, h := range a.holders(n.Cell, evidence) {
-		if a.untouched(w, n, h) {
-			continue
-		}
-		v, err := a.attack(h, n)
+	found := []way{w}
+	rivals := a.holders(n.Cell, evidence)
+	if len(rivals) > 1 { // what is enough without the cells of any is enough for each
+		v, err := a.attack(everybody, n)
 		if err != nil {
 			return f, nil, err
 		}
-		if f.judge(a.plan, n, v, h); f.Verdict != Pass {
-			return f, nil, nil
+		found = append(found, v)
+	}
+	for _, h := range rivals {
+		at := slices.IndexFunc(found, func(v way) bool { return a.untouched(v, n, h) })
+		if at < 0 {
+			v, err := a.attack(h, n)
+			if err != nil {
+				return f, nil, err
+			}
+			if f.judge(a.plan, n, v, h); f.Verdict != Pass {
+				return f, nil, nil
+			}
+			at, found = len(found), append(found, v)
 		}
-		evidence = append(append(evidence, v.below...), v.over...)
+		evidence = append(append(evidence, found[at].below...), found[at].over...)
 	}
 	return f, unique(evidence), nil
 }
@@ -214,6 +229,15 @@ func (p *plan) holders(cell int32, cells []int32) []int64 {
 	return slices.Compact(list)
 }
 
+// everybody stands for all holders but a cell's own: none is as well informed as all together.
+const everybody = math.MinInt64
+
+// knows tells whether a holder knows a cell, when another one is attacked.
+func (p *plan) knows(holder int64, cell, other int32) bool {
+	h := p.sole(cell)
+	return h != 0 && (h == holder || holder == everybody && h != p.sole(other))
+}
+
 // untouched tells whether a way is enough without the holder's cells moving.
 func (a *auditor) untouched(w way, n Need, holder int64) bool {
 	his := func(c int32) bool { return a.sole(c) == holder }
@@ -226,21 +250,31 @@ func (a *auditor) untouched(w way, n Need, holder int64) bool {
 	return w.enough(n)
 }
 
-// dense is the most rows of a linear program that is tried: it takes 8 bytes for each pair of them.
-const dense = 2000
+// Sizes of linear programs.
+const (
+	dense = 2000 // most rows of one that is tried: it takes 8 bytes for each pair of them
+	small = 100  // cells of a component that is tried as a whole when the next ones are not enough
+)
 
 // attack finds how far a holder's view of a cell reaches, 0 for anybody outside: by flows where that is a network; else with the cells
 // around it moving, more and more of them, which is a proof where it is enough.
 func (a *auditor) attack(holder int64, n Need) (w way, err error) {
-	var e *engine
-	if holder == 0 && !a.brief { // its whole component, if that is a network
-		if e = a.component(n.Cell); e.attacker != nil && isNetwork(e.attacker) {
-			return a.look(e, n)
+	if holder == 0 && !a.brief {
+		c := a.component(n.Cell)
+		if a.engine(c); isNetwork(c.attacker) {
+			return a.look(c.engine, n)
 		}
 	}
+	c := a.home[n.Cell]
 	for _, steps := range []int{2, 3, 4, 5, 6, 8, 12, 16, 32} {
+		if steps > 2 {
+			c = a.component(n.Cell)
+		}
+		if n.Sliding == infinite || steps > 2 && len(c.cells) <= small {
+			break
+		}
 		near, whole := a.region(n.Cell, a.hidden, holder, steps)
-		if whole || n.Sliding == infinite {
+		if whole || c != nil && 2*len(near) > len(c.cells) {
 			break
 		}
 		area := a.area(near)
@@ -248,50 +282,84 @@ func (a *auditor) attack(holder int64, n Need) (w way, err error) {
 			w, _ = a.pair(holder, n)
 			return w, nil
 		}
-		if w, err = a.look(&engine{area, area.attacker(a.effort)}, n); err != nil || w.enough(n) {
+		e := &engine{area: area}
+		e.connect()
+		if e.attacker == nil {
+			e.attacker = newLinear(area, a.effort).afresh()
+		}
+		if w, err = a.look(e, n); err != nil || w.enough(n) {
 			return w, err
 		}
 	}
-	if e == nil {
-		cells, _ := a.region(n.Cell, a.hidden, holder, -1)
-		key := [2]int64{holder, int64(cells[0])}
-		if e = a.whole[key]; e == nil {
-			e = a.engine(cells)
-			a.whole[key] = e
-		}
-	}
-	if e.attacker == nil {
-		if len(e.area.rows) > dense {
+	c = a.component(n.Cell)
+	a.engine(c)
+	if c.attacker == nil {
+		if len(c.area.rows) > dense {
 			w, _ = a.pair(holder, n)
 			return w, nil
 		}
-		e.attacker = newLinear(e.area, a.effort)
+		c.attacker = newLinear(c.area, a.effort).afresh()
 	}
-	return a.look(e, n)
+	if holder != 0 {
+		defer c.fix(func(cell int32) bool { return a.knows(holder, cell, n.Cell) })()
+	}
+	return a.look(c.engine, n)
 }
 
-// engine is one of some cells, without an attacker if they are no network.
-func (a *auditor) engine(cells []int32) *engine {
-	e := &engine{area: a.area(cells)}
-	if w := newNetwork(e.area); w != nil {
-		e.attacker = w
-	}
-	return e
-}
-
-// component is the engine of all cells that hang together with a hidden one.
-func (a *auditor) component(cell int32) *engine {
-	if a.home == nil {
-		a.home = make([]*engine, a.System.Cells)
-	}
+// component are the cells that hang together with a hidden one.
+func (a *auditor) component(cell int32) *component {
 	if a.home[cell] == nil {
-		cells, _ := a.region(cell, a.hidden, 0, -1)
-		e := a.engine(cells)
-		for _, c := range cells {
-			a.home[c] = e
+		c := &component{}
+		c.cells, _ = a.region(cell, a.hidden, 0, -1)
+		for _, d := range c.cells {
+			a.home[d] = c
 		}
 	}
 	return a.home[cell]
+}
+
+// engine gives a component an area, and an attacker if it is a network.
+func (a *auditor) engine(c *component) {
+	if c.engine != nil {
+		return
+	}
+	c.engine = &engine{area: a.area(c.cells)}
+	c.connect()
+}
+
+// An engine is an attacker of an area.
+type engine struct {
+	*area
+	attacker
+}
+
+// connect gives an engine its network, if it is one.
+func (e *engine) connect() {
+	if w := newNetwork(e.area); w != nil {
+		e.attacker = w
+	}
+}
+
+// fix holds some cells where they are until what it gives back is called.
+func (e *engine) fix(which func(cell int32) bool) (free func()) {
+	type bound struct {
+		column   int32
+		down, up int64
+	}
+	var fixed []bound
+	for j, c := range e.cells {
+		if which(c) {
+			fixed = append(fixed, bound{int32(j), e.down[j], e.up[j]})
+			e.down[j], e.up[j] = 0, 0
+			e.changed(int32(j))
+		}
+	}
+	return func() {
+		for _, b := range fixed {
+			e.down[b.column], e.up[b.column] = b.down, b.up
+			e.changed(b.column)
+		}
+	}
 }
 
 func isNetwork(a attacker) bool {

@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 type effort struct {
 	ctx    context.Context
 	pivots int
+	most   int // of one program, after which what it has reached has to do; 0 for no limit of this kind
 }
 
 // A linear is an area as a linear program over two columns a cell: what it moves up, and what it moves down.
@@ -20,6 +22,7 @@ type linear struct {
 	s      *program.Simplex
 	scale  float64
 	duals  []float64
+	start  *program.Basis // nil to go on from the last search
 	effort *effort
 	err    error
 }
@@ -54,6 +57,14 @@ func newLinear(a *area, e *effort) *linear {
 	return l
 }
 
+// afresh makes each search begin where nothing has moved: less moves than when it goes on from the last.
+func (l *linear) afresh() *linear {
+	if l.err == nil {
+		l.start = l.s.Basis()
+	}
+	return l
+}
+
 func (l *linear) scaled(d int64) float64 {
 	if d == infinite {
 		return program.Infinity
@@ -62,8 +73,8 @@ func (l *linear) scaled(d int64) float64 {
 }
 
 // reach is an attacker's: what can be shown with whole numbers, or by fractions of them, else the program's optimum less what its rounding
-// errors could be.
-func (l *linear) reach(column int32, up bool, want int64) (int64, []int32, error) {
+// errors could be. If that is just not enough, it goes further than wanted.
+func (l *linear) reach(column int32, up bool, want int64) (moved int64, columns []int32, err error) {
 	if l.err != nil {
 		return 0, nil, l.err
 	}
@@ -71,32 +82,54 @@ func (l *linear) reach(column int32, up bool, want int64) (int64, []int32, error
 	if !up {
 		at, end = at+1, l.down[column]
 	}
-	l.s.SetBounds(at, 0, l.scaled(min(want, end)))
-	other := at ^ 1 // moving to and fro is not moving
-	l.s.SetBounds(other, 0, 0)
-	l.s.SetCost(at, 1)
-	before := l.s.Pivots
-	status, err := l.s.Solve(l.effort.ctx, program.DefaultPivots)
-	l.effort.pivots += l.s.Pivots - before
-	l.duals, _ = l.s.Duals()
-	moved, columns := l.read(column)
-	l.s.SetCost(at, 0)
-	l.s.SetBounds(at, 0, l.scaled(end))
-	l.s.SetBounds(other, 0, l.scaled(l.down[column]))
-	if !up {
-		l.s.SetBounds(other, 0, l.scaled(l.up[column]))
+	defer l.changed(column)
+	if l.start != nil {
+		l.s.SetBasis(l.start)
 	}
-	switch {
-	case l.effort.ctx.Err() != nil:
-		return 0, nil, l.effort.ctx.Err()
-	case err != nil:
-		return 0, nil, fmt.Errorf("the interval of cell %d: %w", l.cells[column], err)
-	case status == program.Unbounded:
-		return infinite, nil, nil
-	case status != program.Optimal:
-		return 0, nil, fmt.Errorf("the interval of cell %d: the linear program ended as %s", l.cells[column], status)
+	l.s.SetBounds(at^1, 0, 0) // moving to and fro is not moving
+	for _, limit := range []int64{want, plus(want, plus(want, 1))} {
+		limit = min(limit, end)
+		l.s.SetBounds(at, 0, l.scaled(limit))
+		l.s.SetCost(at, 1)
+		before := l.s.Pivots
+		status, err := l.s.Solve(l.effort.ctx, cmp.Or(l.effort.most, program.DefaultPivots))
+		l.effort.pivots += l.s.Pivots - before
+		l.duals, _ = l.s.Duals()
+		l.s.SetCost(at, 0)
+		switch {
+		case l.effort.ctx.Err() != nil:
+			return 0, nil, l.effort.ctx.Err()
+		case err != nil:
+			return 0, nil, fmt.Errorf("the interval of cell %d: %w", l.cells[column], err)
+		case status == program.Unbounded:
+			return infinite, nil, nil
+		case status == program.Stopped && l.effort.most > 0 && !l.s.Feasible():
+			return 0, nil, nil
+		case status != program.Optimal && l.effort.most == 0:
+			return 0, nil, fmt.Errorf("the interval of cell %d: the linear program ended as %s", l.cells[column], status)
+		}
+		moved, columns = l.read(column)
+		if moved >= limit || limit == end || l.s.Value(at) < l.scaled(limit)*(1-1e-7) {
+			break
+		}
 	}
 	return moved, columns, nil
+}
+
+// denominator is a small number that makes numbers whole, or nearly so; 0 if there is none.
+func denominator(x []float64) int64 {
+	const most, near = 1 << 16, 1e-4
+	q := 1.0
+	for _, v := range x {
+		m := 1.0
+		for ; math.Abs(v*q*m-math.Round(v*q*m)) > near; m++ {
+			if q*m >= most {
+				return 0
+			}
+		}
+		q *= m
+	}
+	return int64(q)
 }
 
 // read is how far a column has moved, and which columns have.
@@ -111,11 +144,9 @@ func (l *linear) read(column int32) (int64, []int32) {
 		}
 	}
 	whole := make([]int64, len(x))
-	for _, q := range []int64{1, 2, 3, 4, 5, 6, 8, 12} {
-		if l.proven(x, q, whole) {
-			v := whole[column]
-			return max(v, -v) / q, moving(whole)
-		}
+	if q := denominator(x); q > 0 && l.proven(x, q, whole) {
+		v := whole[column]
+		return max(v, -v) / q, moving(whole)
 	}
 	return int64(max(0, math.Abs(x[column])-1e-6*(1+largest))), columns
 }
@@ -155,6 +186,14 @@ func moving(whole []int64) []int32 {
 		}
 	}
 	return columns
+}
+
+// changed is an attacker's.
+func (l *linear) changed(column int32) {
+	if l.err == nil {
+		l.s.SetBounds(int(2*column), 0, l.scaled(l.up[column]))
+		l.s.SetBounds(int(2*column+1), 0, l.scaled(l.down[column]))
+	}
 }
 
 // potentials are an attacker's.

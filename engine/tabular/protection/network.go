@@ -180,6 +180,9 @@ func (n *network) reach(column int32, up bool, want int64) (int64, []int32, erro
 	return moved, columns, nil
 }
 
+// changed is an attacker's.
+func (n *network) changed(int32) {}
+
 func (n *network) send(a int32, amount int64) {
 	if a >= 0 {
 		n.moved[a] += amount

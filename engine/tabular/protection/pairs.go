@@ -6,7 +6,7 @@ import "slices"
 // totals but those that they share. It proves that a cell can move as far as it needs; where it finds none it proves nothing.
 func (a *auditor) pair(holder int64, n Need) (w way, found bool) {
 	up, down := max(n.Upper, n.Sliding), n.Lower
-	free := func(c int32) bool { return a.hidden[c] && (holder == 0 || a.sole(c) != holder) }
+	free := func(c int32) bool { return a.hidden[c] && (holder == 0 || !a.knows(holder, c, n.Cell)) }
 	best := -1
 	for _, from := range a.below(n.Cell, free) {
 		with := a.withTotals(from)

@@ -48,11 +48,12 @@ type proofs struct {
 	a      *auditor
 	cells  [][]int32 // by need, ascending
 	needs  [][]int32 // by cell, the needs that have it or had it
+	failed []int     // by need, how often there was no other proof
 }
 
 func (s *search) proofs(hidden []bool, weight []float64) *proofs {
 	p := &proofs{search: s, hidden: hidden, weight: weight, a: s.auditor(s.ctx, hidden, s.o.Insider), cells: make([][]int32, len(s.needs)),
-		needs: make([][]int32, len(hidden))}
+		needs: make([][]int32, len(hidden)), failed: make([]int, len(s.needs))}
 	p.a.brief = true
 	return p
 }
@@ -84,7 +85,6 @@ func (p *proofs) mend() error {
 					return err
 				}
 			}
-			p.a.forget()
 			if !more {
 				if err := p.hideAll(int32(i)); err != nil {
 					return err
@@ -107,10 +107,7 @@ func (p *proofs) hide(f Finding) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		for _, c := range cells {
-			more = more || !p.hidden[c]
-			p.hidden[c] = true
-		}
+		more = p.add(cells) || more
 	}
 	return more, nil
 }
@@ -126,11 +123,35 @@ func (p *proofs) hideAll(i int32) error {
 	if f.Verdict != Pass {
 		return p.explain(f)
 	}
-	for _, c := range cells {
-		p.hidden[c] = true
-	}
+	p.add(cells)
 	p.set(i, cells)
 	return nil
+}
+
+// add hides cells, and tells whether some were not hidden.
+func (p *proofs) add(cells []int32) (more bool) {
+	var fresh []int32
+	for _, c := range cells {
+		if !p.hidden[c] {
+			p.hidden[c] = true
+			fresh = append(fresh, c)
+		}
+	}
+	p.forgetAround(fresh)
+	return len(fresh) > 0
+}
+
+// forgetAround forgets what hangs together with cells that are hidden now.
+func (p *proofs) forgetAround(cells []int32) {
+	for _, c := range cells {
+		for _, e := range p.of[c] {
+			p.System.Equations[e].Each(func(c int32, _ int64) {
+				if p.a.home[c] != nil {
+					p.a.forget([]int32{c})
+				}
+			})
+		}
+	}
 }
 
 // least are the cells that move when an attack moves its cell at the least weight of cells that are not hidden yet, among those around it.
@@ -193,8 +214,13 @@ func (p *proofs) least(a attack) ([]int32, error) {
 // routing is how many pivots a way to hide a cell may take: one that is not quite the cheapest will do.
 const routing = 4000
 
+// persistence is how many pivots the proof takes at most that a cell may be shown: it stays hidden otherwise.
+const persistence = 300
+
 // clean shows secondary cells again, the dearest first, as long as every attacker accepts that.
 func (p *proofs) clean() error {
+	p.a.effort.most = persistence
+	defer func() { p.a.effort.most = 0 }()
 	order := slices.Clone(p.search.cells)
 	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(p.o.Cost[y], p.o.Cost[x]) })
 	for _, c := range order {
@@ -210,18 +236,26 @@ func (p *proofs) clean() error {
 
 // show shows a cell and the cells that are known then, unless some need is not met any more.
 func (p *proofs) show(c int32) error {
+	before := p.a.home[c]
 	shown, ok := p.known(c)
 	fresh := make(map[int32][]int32)
 	var err error
 	if ok {
-		p.a.forget()
+		p.a.forget(shown)
 		ok, err = p.check(shown, fresh)
 	}
 	if !ok || err != nil {
 		for _, c := range shown {
 			p.hidden[c] = true
 		}
-		p.a.forget()
+		switch {
+		case before != nil: // all is as it was
+			for _, c := range before.cells {
+				p.a.home[c] = before
+			}
+		default:
+			p.forgetAround(shown)
+		}
 		return err
 	}
 	for i, cells := range fresh {
@@ -255,19 +289,28 @@ func (p *proofs) known(c int32) (shown []int32, ok bool) {
 	return shown, true
 }
 
-// check finds new proofs of the needs that have cells that are shown now; false if there is none.
+// check finds new proofs of the needs that have cells that are shown now; false if there is none. Needs that often had none come first.
 func (p *proofs) check(shown []int32, fresh map[int32][]int32) (bool, error) {
+	var list []int32
 	for _, c := range shown {
 		for _, i := range p.needs[c] {
-			if _, has := slices.BinarySearch(p.cells[i], c); !has || fresh[i] != nil {
-				continue
+			if _, has := slices.BinarySearch(p.cells[i], c); has {
+				list = append(list, i)
 			}
-			f, cells, err := p.a.prove(p.search.needs[i])
-			if err != nil || f.Verdict != Pass {
-				return false, err
-			}
-			fresh[i] = cells
 		}
+	}
+	list = unique(list)
+	slices.SortStableFunc(list, func(i, j int32) int { return cmp.Compare(p.failed[j], p.failed[i]) })
+	for _, i := range list {
+		f, cells, err := p.a.prove(p.search.needs[i])
+		if err != nil {
+			return false, err
+		}
+		if f.Verdict != Pass {
+			p.failed[i]++
+			return false, nil
+		}
+		fresh[i] = cells
 	}
 	return true, nil
 }
