@@ -22,6 +22,7 @@ type MeasuredKey struct {
 // Key is a Measured's.
 func (m *MeasuredKey) Key() *KeySummary { return m.KeySummary }
 
+//lint:ignore U1000 it makes a Measured of what has it in it
 func (m *MeasuredKey) setKey(key *KeySummary) { m.KeySummary = key }
 
 // WithoutKey is a part of the summary whose key the document describes.
