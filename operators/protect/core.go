@@ -264,7 +264,7 @@ func (p *Protected) make(ctx context.Context, with With) error {
 		return err
 	}
 	for cell, hidden := range p.Hidden {
-		if hidden && !p.Findings[cell].Status.Primary() {
+		if hidden && !p.Findings[cell].Status.Hidden() {
 			p.Findings[cell].Status = detection.Secondary
 		}
 	}

@@ -54,7 +54,9 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 	case err != nil:
 		return err
 	}
-	copy(p.Hidden, p.Pattern.Hidden)
+	for cell, hidden := range p.Pattern.Hidden { // what was hidden by hand stays so, which only helps
+		p.Hidden[cell] = p.Hidden[cell] || hidden
+	}
 	return nil
 }
 

@@ -424,6 +424,31 @@ func TestUnsafeTablesAreNotPublished(t *testing.T) {
 	}
 }
 
+// What is hidden by hand stays hidden, and what is protected by hand is not hidden, whatever method goes on.
+func TestSaidByHand(t *testing.T) {
+	dir := t.TempDir()
+	source, said := filepath.Join(dir, "table.csv"), filepath.Join(dir, "said.csv")
+	require.NoError(t, os.WriteFile(source, []byte(baseTable), 0o666))
+	require.NoError(t, os.WriteFile(said, []byte("v1,v2,set,reason,name\nD,G,hidden,asked for,A. B.\nA,E,protected,,\nC,H,safe,,\n"), 0o666))
+	for _, method := range []string{"optimal", "hypercube", "network", "modular"} {
+		c := &protect.Config{Table: variables("v1", "v2"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Margins: "all", Method: method, Overrides: said,
+			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+		_, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+		require.NoError(t, err, method)
+		cells := internal(t, c.Inside, 2)
+		for key, want := range map[string]string{"D|G": "secondary_manual", "A|E": "protected", "C|H": "safe_manual", "B|E": "unsafe_frequency"} {
+			if key == "C|H" && cells[key]["status"] == "secondary" {
+				continue // safe, but it may be hidden for others
+			}
+			require.Equal(t, want, cells[key]["status"], "%s %s", method, key)
+			require.Equal(t, key == "D|G" || key == "B|E", cells[key]["published"] == "", "%s %s", method, key)
+		}
+		text, err := os.ReadFile(filepath.Join(c.Inside, "log.json"))
+		require.NoError(t, err)
+		require.Contains(t, string(text), "asked for")
+	}
+}
+
 // The log is what an audit reads.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
