@@ -20,6 +20,16 @@ type Grid struct {
 // NewGrid has the cells that are given by their nodes, one cell after another, and all their totals. Errors: cells that cannot be numbered,
 // as there could be more than 2^62, or a node that is none.
 func NewGrid(trees []*Tree, cells []int32) (*Grid, error) {
+	return NewGridWithin(trees, cells, math.MaxInt)
+}
+
+// A SizeError says that a grid would have more cells than it may.
+type SizeError struct{ Most int }
+
+func (e *SizeError) Error() string { return fmt.Sprintf("a table of more than %d cells", e.Most) }
+
+// NewGridWithin is NewGrid of no more than so many cells, else a *SizeError.
+func NewGridWithin(trees []*Tree, cells []int32, most int) (*Grid, error) {
 	g := &Grid{Trees: trees, index: make(map[int64]int32), step: make([]int64, len(trees))}
 	all := int64(1)
 	for v := len(trees) - 1; v >= 0; v-- {
@@ -47,7 +57,9 @@ func NewGrid(trees []*Tree, cells []int32) (*Grid, error) {
 				return nil, fmt.Errorf("node %d of %s is none of its %d", n, trees[v].Name, len(trees[v].Nodes))
 			}
 		}
-		g.above(cell, 0, slices.Clone(cell), add)
+		if g.above(cell, 0, slices.Clone(cell), add); len(places) > most {
+			return nil, &SizeError{most}
+		}
 	}
 	slices.Sort(places)
 	g.nodes = make([]int32, 0, len(places)*d)

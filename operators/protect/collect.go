@@ -2,17 +2,20 @@ package protect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/contingency"
 	"microrisk/engine/tabular"
 )
 
 // collect makes the table of what was counted: classes of the contributor, if there is one, of the variables, and of the response in units,
-// if there is one.
-func (b *bound) collect(ctx context.Context, t *contingency.Table) (*Table, error) {
+// if there is one; left is the budget without these classes.
+func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.Budget) (*Table, error) {
 	first := 0
 	if b.Config.Contributor != "" {
 		first = 1
@@ -55,7 +58,7 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table) (*Table, erro
 			cells = append(cells, leaf...)
 		}
 	}
-	grid, err := tabular.NewGrid(trees, cells)
+	grid, err := NewGrid(trees, cells, left)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +76,8 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table) (*Table, erro
 				return nil, err
 			}
 			if last = t.Code(class, 0); last == t.Variables[0].Missing() {
-				return nil, fmt.Errorf(
-					"%d records have no contributor (%s): choose the records that have one, or give them one",
-					t.Count(class),
-					b.Config.Contributor,
-				)
+				return nil, fmt.Errorf("%s has no value in some records, which then have no contributor: choose those that have one, or give them one",
+					b.Config.Contributor)
 			}
 			who++
 		}
@@ -109,6 +109,34 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table) (*Table, erro
 		return nil, err
 	}
 	return a.table, t.Err()
+}
+
+// bytesOfCell is about what a cell takes until it is protected: its figures, its place, what rules say of it, and its equations.
+const bytesOfCell = 420
+
+// NewGrid is the grid of some cells and all their totals, if it fits in memory.
+func NewGrid(trees []*tabular.Tree, cells []int32, left budget.Budget) (*tabular.Grid, error) {
+	if left.Bytes == 0 { // there is no limit
+		return tabular.NewGrid(trees, cells)
+	}
+	most := int(max(left.Bytes, 0)) / bytesOfCell
+	grid, err := tabular.NewGridWithin(trees, cells, most)
+	if e := new(tabular.SizeError); errors.As(err, &e) {
+		up := atMost(trees, len(cells)/max(len(trees), 1))
+		return nil, left.Beyond(fmt.Sprintf("a table of up to %.3g cells, totals among them,", up), int64(min(up*bytesOfCell, math.MaxInt64/2)),
+			"take fewer or coarser variables")
+	}
+	return grid, err
+}
+
+// atMost is a bound on the cells of a table with so many finest ones.
+func atMost(trees []*tabular.Tree, finest int) float64 {
+	all, above := 1.0, float64(finest)
+	for _, t := range trees {
+		all *= float64(len(t.Nodes))
+		above *= float64(t.Depth() + 1)
+	}
+	return min(all, above)
 }
 
 // flush adds what a contributor gave.
@@ -166,10 +194,12 @@ func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, erro
 		copied := *tree
 		copied.Name, copied.Nodes = v.Name, slices.Clone(tree.Nodes)
 		tree = &copied
-		var unknown, totals []string
+		var unknown, several, totals []string
 		for code, c := range v.Categories {
 			switch n := tree.Find(tabular.Of(c)); {
 			case !observed[code]:
+			case n < 0 && slices.ContainsFunc(tree.Nodes, func(n tabular.Node) bool { return n.Code == tabular.Of(c) }):
+				several = append(several, c)
 			case n < 0:
 				unknown = append(unknown, c)
 			case !tree.Leaf(n):
@@ -179,10 +209,14 @@ func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, erro
 			}
 		}
 		if unknown != nil {
-			return nil, nil, fmt.Errorf("the hierarchy of %s does not have %s, or has it several times", v.Name, listed(unknown))
+			return nil, nil, fmt.Errorf("the hierarchy of %s does not have %s, which records have", v.Name, listed(unknown))
+		}
+		if several != nil {
+			return nil, nil, fmt.Errorf("the hierarchy of %s has %s several times, and records do not say which is meant: give codes that differ", v.Name,
+				listed(several))
 		}
 		if totals != nil {
-			return nil, nil, fmt.Errorf("%s are totals in the hierarchy of %s, and records have them", listed(totals), v.Name)
+			return nil, nil, fmt.Errorf("the hierarchy of %s has codes below %s, and records have that itself: give them a code below it", v.Name, listed(totals))
 		}
 	}
 	if observed[v.Missing()] {

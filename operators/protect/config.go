@@ -85,8 +85,8 @@ func (c *Config) structureFields() []schemas.Field {
 		{
 			Name: "hierarchies",
 			To:   &c.Hierarchies,
-			Doc:  "Files of hierarchies, by variable: .hrc, or .csv and .parquet with the columns code and parent, or with a column for each level.",
-			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc, .csv or .parquet); may be repeated",
+			Doc:  "Files of hierarchies, by variable: .hrc, or .csv with the columns code and parent, or with a column for each level.",
+			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc or .csv); may be repeated",
 				Set: func(texts []string) error {
 					c.Hierarchies = make(map[string]string)
 					for _, text := range texts {
@@ -159,7 +159,7 @@ func (c *Config) ruleFields() []schemas.Field {
 			Name: "overrides",
 			To:   &c.Overrides,
 			File: true,
-			Doc:  "What is said of cells by hand: .csv with the variables, set (safe, unsafe, protected), cost, lower, upper, reason and name, or tau-ARGUS' .hst.",
+			Doc:  "What is said of cells by hand: .csv with the variables, set (safe, unsafe, protected, hidden), cost, lower, upper, reason and name, or tau-ARGUS' .hst.",
 			Flag: &schemas.Flag{Name: "overrides", Usage: "`FILE` with what is said of cells by hand (.csv or .hst)"},
 		},
 	}
@@ -214,9 +214,9 @@ func (c *Config) methodFields() []schemas.Field {
 			Flag:    &schemas.Flag{Name: "solver", Usage: "what solves integer programs: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol"},
 		},
 		{Name: "public", To: &c.Out, File: true, Doc: "File that can be published (.parquet, .arrow or .csv).",
-			Flag: &schemas.Flag{Name: "public", Short: "o", Usage: "`FILE` that can be published", Usual: []string{"public.parquet"}}},
+			Flag: &schemas.Flag{Name: "public", Short: "o", Usage: "`FILE` that can be published (default: public.parquet)", Usual: []string{"public.parquet"}}},
 		{Name: "internal", To: &c.Inside, File: true, Doc: "Folder for what must not be published.",
-			Flag: &schemas.Flag{Name: "internal", Usage: "`FOLDER` for what must not be published", Usual: []string{"internal"}}},
+			Flag: &schemas.Flag{Name: "internal", Usage: "`FOLDER` for what must not be published (default: internal)", Usual: []string{"internal"}}},
 	}
 }
 
@@ -282,7 +282,12 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 			k.Add(at("statistic"), "counts are of records, and a response is named: leave one of them out")
 		}
 	}
+	if c.Out != "" && c.Inside != "" && within(c.Out, c.Inside) {
+		k.Add(at("public"), "%s lies in the folder %s, which must not be published; give it another place", c.Out, c.Inside)
+	}
 	switch {
+	case c.Contributor != "" && slices.ContainsFunc(c.Table, func(v schemas.KeyVariable) bool { return v.Name == c.Contributor }):
+		k.Add(at("contributor"), "%s is a variable of the table, and cannot be who contributes to its cells", c.Contributor)
 	case c.Decimals != 0 && c.Response == "" && c.Weight == "":
 		k.Add(at("decimals"), "decimals are those of a response, and records are counted")
 	case c.TotalOnly && c.Weight == "":
@@ -292,6 +297,13 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	case c.Seconds != nil && c.Nodes != nil:
 		k.Add(at("nodes"), "there are two limits, seconds and nodes; say one")
 	}
+}
+
+// within tells whether a file lies in a folder.
+func within(file, folder string) bool {
+	file, first := filepath.Abs(file)
+	folder, second := filepath.Abs(folder)
+	return first == nil && second == nil && strings.HasPrefix(file, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // ColumnPrefix names the operator in the summary.

@@ -118,11 +118,11 @@ type bound struct {
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
-	if err := env.InMemory(t, fmt.Sprintf("a table of %d contributions", t.Classes()), int64(t.Classes())*64+t.Bytes(), "take coarser variables"); err != nil {
+	held := int64(t.Classes())*64 + t.Bytes()
+	if err := env.InMemory(t, fmt.Sprintf("a table of %d contributions", t.Classes()), held, "take coarser variables"); err != nil {
 		return nil, err
 	}
-	env.Progress("adding up", 0, 2)
-	table, err := b.collect(ctx, t)
+	table, err := b.collect(ctx, t, env.Budget.Less(held))
 	if err != nil {
 		return nil, err
 	}
@@ -130,12 +130,12 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err != nil {
 		return nil, err
 	}
-	env.Progress("protecting", 1, 2)
+	env.Progress("protecting cells", 0, int64(len(table.Cells)))
 	p, err := Protect(ctx, table, &b.Config, With{Settings: settings, Solver: b.solver, Solvers: b.solverName, Warn: env.Warn})
 	if err != nil {
 		return nil, err
 	}
-	env.Progress("protecting", 2, 2)
+	env.Progress("protecting cells", int64(len(table.Cells)), int64(len(table.Cells)))
 	return &fitted{p, p.Summary(table.Cells[0].Records)}, nil
 }
 
@@ -150,7 +150,13 @@ func Place(t *Table, settings tablefile.Settings) ([]Setting, error) {
 		for v, code := range s.Codes {
 			tree := t.Grid.Trees[v]
 			n := 0
-			if code != "" && code != tabular.TotalCode && code != settings.Total {
+			switch {
+			case code == "" && settings.Blank:
+				if n = tree.Find(tabular.Missing); n < 0 {
+					return nil, fmt.Errorf("%s:%d: there is no code of %s, and it is never missing; totals are called %q", settings.Name, s.Line, tree.Name,
+						settings.Total)
+				}
+			case code != "" && code != settings.Total:
 				if n = tree.Find(tabular.Of(code)); n < 0 {
 					return nil, fmt.Errorf("%s:%d: %s has no category %q, or has it several times", settings.Name, s.Line, tree.Name, code)
 				}

@@ -11,6 +11,9 @@ import (
 	"microrisk/engine/tabular/protection"
 )
 
+// patience is after what time the limits of a search are told of.
+const patience = 30 * time.Second
+
 // suppress hides secondary cells by the method.
 func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With) error {
 	for _, s := range p.Settings {
@@ -33,6 +36,12 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 		limited, cancel := context.WithTimeout(ctx, time.Duration(*p.Config.Seconds*float64(time.Second)))
 		defer cancel()
 		ctx = limited
+	}
+	if p.Config.Seconds == nil && p.Config.Nodes == nil && with.Warn != nil {
+		told := time.AfterFunc(patience, func() {
+			with.Warn("a safe pattern is sought for %v already: a limit (seconds, nodes) ends the search with the best so far, and says how good it is", patience)
+		})
+		defer told.Stop()
 	}
 	var err error
 	switch p.Method {
@@ -81,11 +90,14 @@ func (p *Protected) round(ctx context.Context, t *protection.Table, with With) e
 		ctx = limited
 	}
 	var err error
-	if p.Rounding, err = protection.Round(ctx, t, protection.Rounding{Base: p.Config.Base, Solver: with.Solver}); err != nil {
-		return err
+	if p.Rounding, err = protection.Round(ctx, t, protection.Rounding{Base: p.Config.Base, Solver: with.Solver}); err == nil {
+		copy(p.Published, p.Rounding.Values)
+		err = p.auditRounding(ctx, t)
 	}
-	copy(p.Published, p.Rounding.Values)
-	return p.auditRounding(ctx, t)
+	if errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil {
+		return fmt.Errorf("the table was not rounded and audited within %v s: allow more (seconds), or take another base", *p.Config.Seconds)
+	}
+	return err
 }
 
 // auditRounding asks what the published multiples leave of the unsafe cells.

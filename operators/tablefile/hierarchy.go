@@ -36,7 +36,7 @@ func ParseHRC(name string, text []byte, variable, lead string, paths bool) (*tab
 			return fmt.Errorf("%s:%d: the code %q is at level %d, and the one before it at level %d; a level is left out", name, line, s, level, len(path)-1)
 		}
 		if first, twice := lines[s]; twice && !paths {
-			return fmt.Errorf("%s:%d: the code %q stands in line %d too; give codes that differ, or tell them apart by codes: path", name, line, s, first)
+			return fmt.Errorf("%s:%d: the code %q stands in line %d too; give codes that differ, or tell them apart by their paths (paths)", name, line, s, first)
 		}
 		lines[s] = line
 		path = append(path[:level], t.Add(tabular.Of(s), path[level-1]))
@@ -114,7 +114,7 @@ func TreeOfLevels(name string, rows [][]string, variable string, paths bool) (*t
 			n, is := below[parent][code]
 			if !is {
 				if other, twice := owner[code]; twice && !paths {
-					return nil, fmt.Errorf("%s, row %d: the code %q is below %s, and below %s too; give codes that differ, or tell them apart by codes: path",
+					return nil, fmt.Errorf("%s, row %d: the code %q is below %s, and below %s too; give codes that differ, or tell them apart by their paths (paths)",
 						name, i+1, code, t.Nodes[parent].Code, t.Nodes[other].Code)
 				}
 				n = t.Add(tabular.Of(code), parent)

@@ -36,6 +36,19 @@ func ReadHierarchy(name string, text []byte, lead string, paths bool) (Hierarchy
 
 // Tree is the hierarchy of a variable; total is what files call its total.
 func (h Hierarchy) Tree(variable, total string) (*tabular.Tree, error) {
+	t, err := h.tree(variable, total)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range t.Nodes[1:] {
+		if n.Code == tabular.Of(total) {
+			return nil, fmt.Errorf("%s has the code %q, which names the total over all: leave it out, or call totals something else (total)", h.Name, total)
+		}
+	}
+	return t, nil
+}
+
+func (h Hierarchy) tree(variable, total string) (*tabular.Tree, error) {
 	if h.rows == nil {
 		return ParseHRC(h.Name, h.text, variable, h.Lead, h.Paths)
 	}
@@ -82,6 +95,7 @@ func readCSV(name string, text []byte) ([][]string, error) {
 type Settings struct {
 	Name  string // of the file
 	Total string // what it calls totals
+	Blank bool   // a code that is empty is a missing value; else it is the total too
 	List  []Setting
 }
 
@@ -97,6 +111,7 @@ func ReadSettings(name string, text []byte, variables []string, total string) (S
 		s.List, err = ParseAPriori(name, text, len(variables))
 		return s, err
 	}
+	s.Blank = true
 	rows, err := readCSV(name, text)
 	if err != nil {
 		return s, err

@@ -185,6 +185,14 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 	}
 }
 
+// components says in how many parts, each apart from the others, the cells that are hidden can be worked out.
+func components(a *tables.Audit) string {
+	if a.Hidden == 0 {
+		return ""
+	}
+	return "in " + report.Plural(int64(a.Report.Components), "component", "components") + ", the largest of " + report.Count(int64(a.Report.Largest))
+}
+
 // auditText is what an audit found, for a terminal.
 func auditText(a *tables.Audit) string {
 	n, exact := len(a.Report.Findings), 0
@@ -197,13 +205,7 @@ func auditText(a *tables.Audit) string {
 	rows := [][]report.Cell{
 		{report.Left("published cells"), report.Right(report.Count(int64(a.Cells)))},
 		{report.Left("  rounded"), report.Right(report.Count(int64(a.Changed)))},
-		{
-			report.Left("hidden cells"),
-			report.Right(report.Count(int64(a.Hidden))),
-			report.Left(
-				"in " + report.Plural(int64(a.Report.Components), "component", "components") + ", the largest of " + report.Count(int64(a.Report.Largest)),
-			),
-		},
+		{report.Left("hidden cells"), report.Right(report.Count(int64(a.Hidden))), report.Left(components(a))},
 		{report.Left("unsafe cells"), report.Right(report.Count(int64(n)))},
 		{report.Left("  protected enough"), report.Right(report.Count(int64(n - len(failed))))},
 		{report.Left("  known too well"), report.Right(report.Count(int64(len(failed) - exact)))},

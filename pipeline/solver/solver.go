@@ -81,12 +81,15 @@ func (s *Process) Solve(ctx context.Context, m *program.Model) (*program.Solutio
 	}
 	out, err := os.Open(result)
 	if err != nil {
-		return nil, s.fail("%s wrote no result (%v)", s.path, failed)
+		if failed == nil {
+			return nil, s.fail("the solver %s wrote no result; try it by hand, or take another one (solver: embedded)", s.path)
+		}
+		return nil, s.fail("the solver %s wrote no result (%v); try it by hand, or take another one (solver: embedded)", s.path, failed)
 	}
 	defer out.Close()
 	solution, err := s.read(out, m)
 	if err != nil {
-		return nil, s.fail("the result of %s cannot be read: %w", s.path, err)
+		return nil, s.fail("the result of the solver %s cannot be read: %w", s.path, err)
 	}
 	return solution, nil
 }

@@ -91,6 +91,9 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*Audit, erro
 	if err != nil {
 		return nil, err
 	}
+	if t.Status == nil {
+		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", truth))
+	}
 	a := &Audit{Table: t}
 	if err := a.published(ctx, &s, o); err != nil {
 		return nil, err

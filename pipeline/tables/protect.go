@@ -43,7 +43,7 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *Colum
 	if err != nil {
 		return nil, err
 	}
-	with := protect.With{}
+	with := protect.With{Warn: func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }}
 	if with.Solver, with.Solvers, err = solver.Of(c.Solver, o.TempDir); err != nil {
 		return nil, session.Wrong(err)
 	}

@@ -367,6 +367,9 @@ func TestReadyTablesRefuse(t *testing.T) {
 		rules      []protect.Rule
 	}{
 		"not additive":           {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", tables.Columns{Count: "n"}, nil},
+		"count 0 with a value":   {"v1,v2,n,v\nA,E,0,5\nA,F,5,7\n", "n is 0, and v is not", tables.Columns{Count: "n", Value: "v"}, nil},
+		"no value":               {"v1,v2,n,v\nA,E,4,\nA,F,5,7\n", "it has no v", tables.Columns{Count: "n", Value: "v"}, nil},
+		"max beyond the value":   {"v1,v2,n,v\nA,E,4,5\nA,F,5,7\n", "more than its value (v)", tables.Columns{Count: "n", Value: "n", Max: "v"}, nil},
 		"negative count":         {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", tables.Columns{Count: "n"}, nil},
 		"no number":              {strings.Replace(baseTable, ",23", ",many", 1), "n is", tables.Columns{Count: "n"}, nil},
 		"twice":                  {baseTable + "A,E,23\n", "has the cell [A, E] twice", tables.Columns{Count: "n"}, nil},

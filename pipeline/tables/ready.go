@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"microrisk/engine/budget"
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/operators"
@@ -81,6 +82,7 @@ type reader struct {
 	trees   []*tabular.Tree
 	given   []bool // trees of files, which have all codes
 	rows    []raw
+	memory  int64
 }
 
 // Read reads a ready-made table: a row a cell, totals among them, variables as text and the columns. Totals that are not there are added up;
@@ -102,7 +104,7 @@ func read(ctx context.Context, path string, c *protect.Config, columns *Columns,
 		return nil, err
 	}
 	defer source.Close()
-	r := &reader{name: path, c: c, columns: columns, at: make(map[string]int)}
+	r := &reader{name: path, c: c, columns: columns, at: make(map[string]int), memory: o.Memory}
 	if err := r.find(source.Schema()); err != nil {
 		return nil, session.Wrong(err)
 	}
@@ -190,6 +192,9 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 	for v, t := range r.trees {
 		nodes[v] = make(map[tabular.Category]int32)
 		for n, node := range t.Nodes {
+			if _, twice := nodes[v][node.Code]; twice {
+				n = severalNodes
+			}
 			nodes[v][node.Code] = int32(n)
 		}
 	}
@@ -212,6 +217,10 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 				n = int32(r.trees[v].Add(code, 0))
 				nodes[v][code] = n
 			}
+			if n == severalNodes {
+				return fmt.Errorf("%s: the hierarchy of %s has the code %q of the cell %s several times: give codes that differ", r.name, r.trees[v].Name,
+					code.Label, tabular.Words(cell))
+			}
 			x.nodes[v] = n
 		}
 		if err := r.figures(&x, batch, row); err != nil {
@@ -221,6 +230,9 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 		return nil
 	})
 }
+
+// severalNodes stands for the node of a code that a tree has several times.
+const severalNodes = -1
 
 // figures reads those of a row.
 func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
@@ -248,6 +260,13 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 		if x.value, err = units(r.columns.Value); err != nil {
 			return err
 		}
+		none := r.columns.Count != "" && x.cell.Records == 0
+		switch {
+		case !none && batch.Column(r.at[r.columns.Value]).IsNull(row):
+			return fmt.Errorf("it has no %s: a table to be protected, or to be taken as true, has all its values", r.columns.Value)
+		case none && x.value != 0:
+			return fmt.Errorf("%s is 0, and %s is not", r.columns.Count, r.columns.Value)
+		}
 	} else if float64(x.cell.Records) != float64(x.cell.Contributors) {
 		return fmt.Errorf("%s is no whole number", r.columns.Count)
 	}
@@ -270,6 +289,12 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 			return err
 		}
 		x.cell.Top = append(x.cell.Top, max(v, -v))
+	}
+	sum := int64(0)
+	for i, v := range x.cell.Top {
+		if sum += v; sum > x.cell.Total+int64(i)+1 && !r.c.Absolute {
+			return fmt.Errorf("the largest contributions are more than its value (%s)", strings.Trim(r.columns.Max+", "+r.columns.Second, ", "))
+		}
 	}
 	if len(x.cell.Top) == 2 && x.cell.Top[1] > x.cell.Top[0] {
 		return fmt.Errorf("%s is more than %s", r.columns.Second, r.columns.Max)
@@ -318,7 +343,7 @@ func (r *reader) table() (*protect.Table, error) {
 			cells = append(cells, x.nodes...)
 		}
 	}
-	grid, err := tabular.NewGrid(r.trees, cells)
+	grid, err := protect.NewGrid(r.trees, cells, budget.Budget{Bytes: r.memory})
 	if err != nil {
 		return nil, err
 	}

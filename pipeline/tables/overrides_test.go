@@ -1,0 +1,65 @@
+package tables_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/operators/protect"
+	"microrisk/pipeline"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// What is said by hand is of the cell that is named: a category called Total where totals are called otherwise, a missing value where
+// there is no code.
+func TestOverridesFindTheirCell(t *testing.T) {
+	const records = "r,s\nTotal,x\nTotal,y\nb,x\nb,y\n"
+	const missing = "r,s\n,x\n,y\nb,x\nb,y\n"
+	for name, c := range map[string]struct{ records, total, overrides, refused string }{
+		"renamed total": {records, "ALL", "r,s,set\nTotal,x,unsafe\n", ""},
+		"missing":       {missing, "Total", "r,s,set\n,x,unsafe\n", ""},
+		"never missing": {records, "ALL", "r,s,set\n,x,unsafe\n", "there is no code of r, and it is never missing"},
+		"no total":      {records, "ALL", "r,s,set\nALLE,x,unsafe\n", `r has no category "ALLE"`},
+	} {
+		dir := t.TempDir()
+		source, said := filepath.Join(dir, "in.csv"), filepath.Join(dir, "said.csv")
+		require.NoError(t, os.WriteFile(source, []byte(c.records), 0o666))
+		require.NoError(t, os.WriteFile(said, []byte(c.overrides), 0o666))
+		config := &protect.Config{
+			Table: variables("r", "s"), Total: c.total, Overrides: said, Rules: []protect.Rule{{Rule: "min", N: new(1)}},
+			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
+		}
+		_, err := run(t, source, config)
+		if c.refused != "" {
+			require.ErrorContains(t, err, c.refused, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		for cell, figures := range internal(t, config.Inside, 2) {
+			want := cell == "Total|x" && c.total == "ALL" || cell == "|x" && c.total == "Total"
+			require.Equal(t, want, figures["status"] == "unsafe_manual", "%s %s %v", name, cell, figures)
+		}
+	}
+}
+
+// A table of too many cells for its memory is refused before it is made: totals over many variables are many more than the records.
+func TestTooManyCells(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "in.csv")
+	text, names := "", []string{}
+	for v := range 20 {
+		names = append(names, string(rune('a'+v)))
+		text += names[v] + map[bool]string{true: "\n", false: ","}[v == 19]
+	}
+	text += "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n"
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o666))
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{source}}, Operators: []schemas.Operator{{Config: &protect.Config{
+		Table: variables(names...), Rules: []protect.Rule{{Rule: "min"}}, Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
+	}}}}
+	_, err := pipeline.Run(background, spec, session.Options{Memory: 64 << 20})
+	require.ErrorContains(t, err, "a table of up to 1.05e+06 cells, totals among them, needs about")
+	require.NoDirExists(t, filepath.Join(dir, "internal"))
+}
