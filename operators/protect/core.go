@@ -235,7 +235,7 @@ func (table *Table) Known() *protection.Table {
 	if slices.ContainsFunc(t.Values, func(v int64) bool { return v < 0 }) {
 		t.Low = make([]int64, len(t.Values))
 		for i := range t.Low {
-			t.Low[i] = -protection.MaxValue
+			t.Low[i] = protection.NoLow
 		}
 	}
 	return t
@@ -301,9 +301,12 @@ func Failure(t *Table, f protection.Finding) string {
 	if f.Verdict == protection.Exact {
 		return fmt.Sprintf("%s knows %s exactly", who, cell)
 	}
-	high := "no limit"
+	low, high := "no limit", "no limit"
+	if f.Low != protection.NoLow {
+		low = t.Text(f.Low)
+	}
 	if f.High != tabular.NoLimit {
 		high = t.Text(f.High)
 	}
-	return fmt.Sprintf("%s knows %s to be from %s to %s", who, cell, t.Text(f.Low), high)
+	return fmt.Sprintf("%s knows %s to be from %s to %s", who, cell, low, high)
 }

@@ -138,7 +138,10 @@ func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 	p.value(c, "lower_required", func(row int) (int64, bool) { return t.Values[rows[row]] - p.Findings[rows[row]].Lower, primary(row) })
 	p.value(c, "upper_required", func(row int) (int64, bool) { return t.Values[rows[row]] + p.Findings[rows[row]].Upper, primary(row) })
 	audited := p.audited()
-	p.value(c, "audit_lower", func(row int) (int64, bool) { f, ok := audited[int32(rows[row])]; return f.Low, ok })
+	p.value(c, "audit_lower", func(row int) (int64, bool) {
+		f, ok := audited[int32(rows[row])]
+		return f.Low, ok && f.Low != protection.NoLow
+	})
 	p.value(c, "audit_upper", func(row int) (int64, bool) {
 		f, ok := audited[int32(rows[row])]
 		return f.High, ok && f.High != tabular.NoLimit

@@ -43,5 +43,5 @@ func (m *Summary) ended() string {
 	case m.Proven:
 		return "nothing cheaper is safe"
 	}
-	return fmt.Sprintf("at most %s cheaper is possible", report.Percent(m.Gap))
+	return fmt.Sprintf("at most %s cheaper is possible", report.Percent(100*m.Gap))
 }

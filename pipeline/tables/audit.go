@@ -319,7 +319,7 @@ func (f findings) Tables(mem memory.Allocator) arrow.Record {
 		})
 	}
 	f.Table.Column(c, "value", func(row int) (int64, bool) { return f.Table.Values[cell(row)], true })
-	f.Table.Column(c, "lower", func(row int) (int64, bool) { return list[row].Low, true })
+	f.Table.Column(c, "lower", func(row int) (int64, bool) { return list[row].Low, list[row].Low != protection.NoLow })
 	f.Table.Column(c, "upper", func(row int) (int64, bool) { return list[row].High, list[row].High != tabular.NoLimit })
 	c.TextsOrNull("audit", func(row int) *string {
 		if row >= unsafe {

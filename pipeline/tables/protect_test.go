@@ -479,3 +479,27 @@ func TestLog(t *testing.T) {
 	require.Empty(t, a.Report.Failed())
 	require.Equal(t, 23, a.Changed)
 }
+
+// Where values may be negative no cell has an end beforehand; values of many digits are audited all the same.
+func TestNegativeValues(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "table.csv")
+	text := "v1,v2,v3,n,x\n"
+	for i, row := range strings.Split(strings.TrimSpace(baseTable), "\n")[1:] {
+		f := strings.Split(row, ",")
+		for k, v3 := range []string{"p", "q"} {
+			text += fmt.Sprintf("%s,%s,%s,%s,%d.%06d\n", f[0], f[1], v3, f[2], 1000*(i-3)*(k+1), i*i*i)
+		}
+	}
+	require.NoError(t, os.WriteFile(source, []byte(strings.ReplaceAll(text, ",0.000027", ",-0.000027")), 0o666))
+	for _, method := range []string{"hypercube", "optimal"} {
+		c := &protect.Config{Table: variables("v1", "v2", "v3"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Absolute: true, Decimals: 6, Method: method,
+			Margins: "none", Out: filepath.Join(dir, method+".csv"), Inside: filepath.Join(dir, method)}
+		s, err := tables.Protect(background, source, c, &tables.Columns{Count: "n", Value: "x"}, session.Options{})
+		require.NoError(t, err)
+		require.Equal(t, 7, s.Unsafe, "three cells by both values of v3, and one of their totals")
+		a, err := tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside}, session.Options{})
+		require.NoError(t, err)
+		require.Empty(t, a.Report.Failed())
+	}
+}

@@ -118,11 +118,14 @@ func (w way) enough(n Need) bool {
 
 // interval is the one of a cell that is seen so far.
 func (p *plan) interval(cell int32, w way) Interval {
-	x := p.Values[cell]
-	if w.up == infinite {
-		return Interval{x - w.down, tabular.NoLimit}
+	i := Interval{NoLow, tabular.NoLimit}
+	if w.down != infinite {
+		i.Low = p.Values[cell] - w.down
 	}
-	return Interval{x - w.down, x + w.up}
+	if w.up != infinite {
+		i.High = p.Values[cell] + w.up
+	}
+	return i
 }
 
 // An auditor tries attackers on a pattern. After a change of the pattern it has to forget.

@@ -86,9 +86,10 @@ func (l *linear) reach(column int32, up bool, want int64) (moved int64, columns 
 	if l.start != nil {
 		l.s.SetBasis(l.start)
 	}
-	l.s.SetBounds(at^1, 0, 0) // moving to and fro is not moving
 	for _, limit := range []int64{want, plus(want, plus(want, 1))} {
 		limit = min(limit, end)
+		l.fit(limit)
+		l.s.SetBounds(at^1, 0, 0) // moving to and fro is not moving
 		l.s.SetBounds(at, 0, l.scaled(limit))
 		l.s.SetCost(at, 1)
 		before := l.s.Pivots
@@ -114,6 +115,17 @@ func (l *linear) reach(column int32, up bool, want int64) (moved int64, columns 
 		}
 	}
 	return moved, columns, nil
+}
+
+// fit scales the program so that it sees no larger figure than most if a cell moves so far.
+func (l *linear) fit(limit int64) {
+	before := l.scale
+	for limit != infinite && float64(limit) > most*l.scale {
+		l.scale *= 2
+	}
+	for j := 0; l.scale != before && j < len(l.cells); j++ {
+		l.changed(int32(j))
+	}
 }
 
 // denominator is a small number that makes numbers whole, or nearly so; 0 if there is none.

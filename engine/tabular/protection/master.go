@@ -127,8 +127,11 @@ func (s *search) raise(bound float64) {
 		return
 	}
 	bound *= s.scale
-	s.bound = max(s.bound, int64(math.Ceil(bound-1e-6*math.Max(1, math.Abs(bound)*1e-2))))
+	s.bound = max(s.bound, int64(math.Ceil(bound-tolerance(int64(bound)))))
 }
+
+// tolerance is by how much the rounding errors of solvers may change a cost.
+func tolerance(cost int64) float64 { return 1e-6 * math.Max(1, math.Abs(float64(cost))*1e-2) }
 
 // relaxed solves the master without integrality until no attacker asks for more.
 func (s *search) relaxed() error {
@@ -227,7 +230,7 @@ func (s *search) fix(x *program.Simplex) {
 	_, reduced := x.Duals()
 	room := float64(s.best.Cost) - x.Objective()*s.scale
 	for j, d := range reduced {
-		if d*s.scale > room-1+1e-6*math.Max(1, float64(s.best.Cost)*1e-2) && x.Value(j) < 1e-9 {
+		if d*s.scale > room-1+tolerance(s.best.Cost) && x.Value(j) < 1e-9 {
 			s.fixed[j] = true
 		}
 	}
@@ -274,9 +277,20 @@ func (s *search) integer() error {
 				continue
 			}
 		}
-		before := len(s.rows)
-		if err := s.try(x.X); err != nil {
+		before, best := len(s.rows), s.best.Cost
+		found, err := s.try(x.X)
+		if err != nil {
 			return err
+		}
+		if len(s.rows) == before { // no attacker asks for more
+			off := math.Abs(float64(found) - x.Objective*s.scale)
+			if x.Status == program.Optimal && found >= s.best.Cost && off <= tolerance(found) {
+				s.bound = s.best.Cost
+				return nil
+			}
+			if s.best.Cost == best { // the same would come again
+				return s.ended(nil)
+			}
 		}
 		for i := before; i < len(s.rows); i++ {
 			s.active = append(s.active, i)
@@ -297,19 +311,19 @@ func upTo(n int) []int {
 	return list
 }
 
-// try lets all attackers try a solution of the integer master: it is the best pattern, or they ask for more.
-func (s *search) try(x []float64) error {
+// try lets all attackers try a solution of the integer master: it is a pattern, or they ask for more. It gives what the solution costs.
+func (s *search) try(x []float64) (int64, error) {
 	hidden := append([]bool(nil), s.primary...)
 	for j, c := range s.cells {
 		hidden[c] = x[j] > 0.5
 	}
 	failed, err := s.failures(hidden)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if len(failed) == 0 {
 		s.accept(hidden)
-		return nil
+		return s.cost(hidden), nil
 	}
 	added := 0
 	for _, f := range failed {
@@ -320,7 +334,7 @@ func (s *search) try(x []float64) error {
 		for _, a := range ways(n, f.Holder) {
 			rows, err := s.separate(a, hidden, nil)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			for _, row := range rows {
 				if s.keep(row) {
@@ -336,7 +350,7 @@ func (s *search) try(x []float64) error {
 	for _, c := range s.cells {
 		weight[c] = float64(s.o.Cost[c])
 	}
-	return s.improve(hidden, weight)
+	return s.cost(hidden), s.improve(hidden, weight)
 }
 
 // exclude asks for a cell besides those of a pattern that was refused: those of its parts would be too.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/engine/program"
 	"microrisk/engine/tabular"
 )
 
@@ -298,10 +299,13 @@ func TestLargeCosts(t *testing.T) {
 			for c := range large.Cost {
 				large.Cost[c] *= factor
 			}
-			got, err := Optimal(ctx, table, needs, large)
-			require.NoError(t, err)
-			require.True(t, got.Proven())
-			require.Equal(t, want.Cost*factor, got.Cost)
+			for _, solver := range []program.Solver{nil, program.Embedded{}} { // by a solver that is not told what is known already too
+				large.Solver = solver
+				got, err := Optimal(ctx, table, needs, large)
+				require.NoError(t, err)
+				require.True(t, got.Proven())
+				require.Equal(t, want.Cost*factor, got.Cost)
+			}
 		}
 	}
 }

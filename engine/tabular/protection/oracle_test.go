@@ -128,7 +128,7 @@ func furthest(t *Table, hidden []bool, cell int32, up bool) float64 {
 	for j, c := range cells {
 		low, high := t.bounds(c)
 		for k, d := range []int64{high - t.Values[c], t.Values[c] - low} {
-			if k == 0 && high == tabular.NoLimit {
+			if k == 0 && high == tabular.NoLimit || k == 1 && low == NoLow {
 				continue
 			}
 			row := make([]float64, n)
@@ -215,10 +215,13 @@ func safe(t *Table, hidden []bool, n Need, holder int64) bool {
 			free[c] = false
 		}
 	}
-	low, _ := t.bounds(n.Cell)
+	most := int64(infinite) // down
+	if low, _ := t.bounds(n.Cell); low != NoLow {
+		most = t.Values[n.Cell] - low
+	}
 	up, down := furthest(t, free, n.Cell, true), furthest(t, free, n.Cell, false)
 	const e = 1e-7
-	return up > float64(n.Upper)-e && down > float64(min(n.Lower, t.Values[n.Cell]-low))-e && up+down > float64(max(n.Sliding, 1))-e
+	return up > float64(n.Upper)-e && down > float64(min(n.Lower, most))-e && up+down > float64(max(n.Sliding, 1))-e
 }
 
 // random is a table of random values, of which one in so many is 0.

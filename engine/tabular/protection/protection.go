@@ -24,11 +24,15 @@ import (
 // MaxValue is the largest value, and the largest finite bound, that a cell may have.
 const MaxValue = 1 << 53
 
+// NoLow is the least value of a cell of which no least one is known.
+const NoLow = math.MinInt64
+
 // A Table is what its protector knows of it. Slices are by cell number.
 type Table struct {
 	System *tabular.System
 	Values []int64 // true values, in units
-	// Low and High are what everybody knows of each cell beforehand: nil for 0, and for no end. tabular.NoLimit stands for no end of High.
+	// Low and High are what everybody knows of each cell beforehand: nil for 0, and for no end. NoLow stands for no end of Low, and
+	// tabular.NoLimit for none of High.
 	Low, High []int64
 	// Sole is who the one contributor of a cell is, 0 for a cell with none or several; nil if nobody is.
 	Sole []int64
@@ -51,7 +55,7 @@ const (
 	InsiderOff                  // there are none
 )
 
-// An Interval is what is known of a cell; High is tabular.NoLimit where there is no end.
+// An Interval is what is known of a cell; Low is NoLow and High is tabular.NoLimit where there is no end.
 type Interval struct{ Low, High int64 }
 
 // Check finds what is wrong with a table: slices of other lengths than it has cells, values or bounds beyond MaxValue, bounds that the
@@ -71,7 +75,7 @@ func (t *Table) Check() error {
 	for cell, x := range t.Values {
 		low, high := t.bounds(int32(cell))
 		switch {
-		case x < -MaxValue || x > MaxValue || low < -MaxValue || high > MaxValue && high != tabular.NoLimit:
+		case x < -MaxValue || x > MaxValue || low < -MaxValue && low != NoLow || high > MaxValue && high != tabular.NoLimit:
 			return fmt.Errorf("cell %d has the value %d and the bounds %d and %d, where 2^53 is the largest", cell, x, low, high)
 		case x < low || x > high:
 			return fmt.Errorf("cell %d has the value %d, outside what is known beforehand, %d to %d", cell, x, low, high)
@@ -157,7 +161,10 @@ func newPlan(t *Table, needs []Need) (*plan, error) {
 		met: make([]int32, len(t.System.Equations)), metCell: make([]int32, n)}
 	for cell, x := range t.Values {
 		low, high := t.bounds(int32(cell))
-		p.down[cell], p.up[cell] = x-low, infinite
+		p.down[cell], p.up[cell] = infinite, infinite
+		if low != NoLow {
+			p.down[cell] = x - low
+		}
 		if high != tabular.NoLimit {
 			p.up[cell] = high - x
 		}
