@@ -46,17 +46,7 @@ Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
 pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
 the boundary.`,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas"},
-			&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
-			&cli.StringSliceFlag{
-				Name:  "select",
-				Usage: "take only rows for which `CONDITION` holds: part=train, AGE=16..64; repeated conditions must all hold",
-			},
-			delimiterFlag(),
-			formatFlag(),
-			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, fieldFlags(new(protect.Config).Fields(), new(tables.Columns).Fields())),
+		Flags: slices.Concat(recordsFlags(), fieldFlags(new(protect.Config).Fields(), new(tables.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			columns := &tables.Columns{}
 			if err := sayFields(ctx, columns.Fields()); err != nil {
@@ -99,18 +89,8 @@ func (c *console) protectReady(ctx *cli.Context, columns *tables.Columns) error 
 }
 
 func protectSpec(ctx *cli.Context) (*schemas.Spec, error) {
-	files := ctx.Args().Slice()
-	if len(files) == 0 {
-		return nil, usage("name a file to read: microrisk table protect FILE ...")
-	}
-	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
-	if namesSpec(ctx) {
-		var err error
-		if spec, err = readBy(ctx); err != nil {
-			return nil, err
-		}
-		spec.Key, spec.Sampling = nil, nil
-	} else if err := prepareRows(ctx, spec); err != nil {
+	spec, err := recordsSpec(ctx, "table protect")
+	if err != nil {
 		return nil, err
 	}
 	p := &protect.Config{}

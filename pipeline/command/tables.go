@@ -23,17 +23,7 @@ value where it is perturbed. With --margins the totals too, named Total, each
 before its parts. Cells of 0 are left out unless --empty asks for them. What is
 left to chance depends on each cell and on a secret: with the same --secret, the
 same cell is published alike in all tables.`,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas"},
-			&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
-			&cli.StringSliceFlag{
-				Name:  "select",
-				Usage: "take only rows for which `CONDITION` holds: part=train, AGE=16..64; repeated conditions must all hold",
-			},
-			delimiterFlag(),
-			formatFlag(),
-			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, fieldFlags(new(tabulate.Config).Fields(), new(schemas.Perturbation).Fields())),
+		Flags: slices.Concat(recordsFlags(), fieldFlags(new(tabulate.Config).Fields(), new(schemas.Perturbation).Fields())),
 		Action: func(ctx *cli.Context) error {
 			spec, err := tabulateSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)
@@ -42,18 +32,8 @@ same cell is published alike in all tables.`,
 }
 
 func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
-	files := ctx.Args().Slice()
-	if len(files) == 0 {
-		return nil, usage("name a file to read: microrisk tabulate FILE ...")
-	}
-	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
-	if namesSpec(ctx) {
-		var err error
-		if spec, err = readBy(ctx); err != nil {
-			return nil, err
-		}
-		spec.Key, spec.Sampling = nil, nil
-	} else if err := prepareRows(ctx, spec); err != nil {
+	spec, err := recordsSpec(ctx, "tabulate")
+	if err != nil {
 		return nil, err
 	}
 	t, p := &tabulate.Config{}, &schemas.Perturbation{}
@@ -67,6 +47,38 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	}
 	spec.Operators = append(spec.Operators, schemas.Operator{Config: t})
 	return spec, tellCodes(ctx, t)
+}
+
+// recordsFlags are those of commands that make tables of records.
+func recordsFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "missing-codes", Usage: "`VALUES` that count as missing besides null, separated by commas"},
+		&cli.BoolFlag{Name: "allow-empty", Usage: "let --select name values that no row has, and choose no row"},
+		&cli.StringSliceFlag{
+			Name:  "select",
+			Usage: "take only rows for which `CONDITION` holds: part=train, AGE=16..64; repeated conditions must all hold",
+		},
+		delimiterFlag(),
+		formatFlag(),
+		&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
+	}
+}
+
+// recordsSpec is a spec of the records that a command reads: those of its files, or of the spec that is named instead.
+func recordsSpec(ctx *cli.Context, verb string) (*schemas.Spec, error) {
+	files := ctx.Args().Slice()
+	if len(files) == 0 {
+		return nil, usage("name a file to read: microrisk %s FILE ...", verb)
+	}
+	if namesSpec(ctx) {
+		spec, err := readBy(ctx)
+		if err == nil {
+			spec.Key, spec.Sampling = nil, nil
+		}
+		return spec, err
+	}
+	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
+	return spec, prepareRows(ctx, spec)
 }
 
 // shellWord quotes a word of a command line where it must.
