@@ -229,12 +229,16 @@ func (p *Protected) needs() {
 
 func (p *Protected) source() *protection.Table { return p.Table.Known() }
 
-// Known is the table as package protection has it: nobody knows more beforehand than that nothing is negative, if that is so.
-func (table *Table) Known() *protection.Table {
-	t := &protection.Table{System: table.Grid.System(), Values: table.Values, Sole: table.Sole}
-	if slices.ContainsFunc(t.Values, func(v int64) bool { return v < 0 }) {
-		t.Low = make([]int64, len(t.Values))
-		for i := range t.Low {
+// Known is the table as package protection has it: nobody knows more beforehand than that nothing is negative, if that is so, and that what
+// is hidden is not 0, as cells that are empty are not in files and zeros are not hidden.
+func (table *Table) Known() *protection.Table { return table.KnownFrom(1) }
+
+// KnownFrom is Known, if everybody knows that what is not 0 is at least so much: 0 where zeros might be hidden too.
+func (table *Table) KnownFrom(least int64) *protection.Table {
+	t := &protection.Table{System: table.Grid.System(), Values: table.Values, Sole: table.Sole, Low: make([]int64, len(table.Values))}
+	negative := slices.ContainsFunc(t.Values, func(v int64) bool { return v < 0 })
+	for i, v := range t.Values {
+		if t.Low[i] = min(v, least); negative {
 			t.Low[i] = protection.NoLow
 		}
 	}

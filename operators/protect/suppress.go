@@ -121,8 +121,8 @@ func AuditRounded(ctx context.Context, t *protection.Table, published []int64, b
 	for cell, y := range published {
 		away := max(base-1, y-t.Values[cell], t.Values[cell]-y)
 		known.Low[cell], known.High[cell], all[cell] = y-away, y+away, true
-		if t.Low == nil {
-			known.Low[cell] = max(known.Low[cell], 0)
+		if t.Low != nil {
+			known.Low[cell] = max(known.Low[cell], t.Low[cell])
 		}
 	}
 	var needs []protection.Need

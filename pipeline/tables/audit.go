@@ -105,7 +105,7 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*Audit, erro
 		return a, nil
 	}
 	if s.All && a.Changed == 0 {
-		if err := a.others(ctx); err != nil {
+		if err := a.others(ctx, info.IsDir()); err != nil {
 			return nil, err
 		}
 	}
@@ -219,6 +219,14 @@ func (a *Audit) published(ctx context.Context, s *AuditSpec, o session.Options) 
 	return nil
 }
 
+// known is what everybody knows beforehand: nothing but what is not negative of tables of other programs, which may hide zeros.
+func (a *Audit) known(logged bool) *protection.Table {
+	if logged {
+		return a.Table.Known()
+	}
+	return a.Table.KnownFrom(0)
+}
+
 // ask tries the attackers.
 func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 	t := a.Table
@@ -236,6 +244,7 @@ func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 			}
 		}
 	}
+	known := a.known(logged)
 	var needs []protection.Need
 	for cell, status := range t.Status {
 		if s := detection.StatusOf(status); !s.Primary() {
@@ -257,7 +266,7 @@ func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 	}
 	var err error
 	if a.Changed == 0 {
-		a.Report, err = protection.Audit(ctx, t.Known(), hidden, needs, protect.InsiderOf(s.Config.Insider))
+		a.Report, err = protection.Audit(ctx, known, hidden, needs, protect.InsiderOf(s.Config.Insider))
 		return err
 	}
 	switch {
@@ -270,12 +279,12 @@ func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 	if s := s.Config.Sliding; s != nil {
 		width = int64(*s)
 	}
-	a.Report, err = protect.AuditRounded(ctx, t.Known(), values, s.Config.Base, needs, width)
+	a.Report, err = protect.AuditRounded(ctx, known, values, s.Config.Base, needs, width)
 	return err
 }
 
 // others finds the intervals of hidden cells that are not unsafe, for the file of findings.
-func (a *Audit) others(ctx context.Context) error {
+func (a *Audit) others(ctx context.Context, logged bool) error {
 	unsafe := make(map[int32]bool)
 	for _, f := range a.Report.Findings {
 		unsafe[f.Need.Cell] = true
@@ -287,7 +296,7 @@ func (a *Audit) others(ctx context.Context) error {
 			cells = append(cells, int32(cell))
 		}
 	}
-	list, err := protection.Intervals(ctx, a.Table.Known(), hidden, cells)
+	list, err := protection.Intervals(ctx, a.known(logged), hidden, cells)
 	for i, x := range list {
 		a.also = append(a.also, protection.Finding{Need: protection.Need{Cell: cells[i]}, Interval: x})
 	}

@@ -3,6 +3,7 @@ package tables_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ func TestOverridesFindTheirCell(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		source, said := filepath.Join(dir, "in.csv"), filepath.Join(dir, "said.csv")
-		require.NoError(t, os.WriteFile(source, []byte(c.records), 0o666))
+		require.NoError(t, os.WriteFile(source, []byte(repeated(c.records)), 0o666))
 		require.NoError(t, os.WriteFile(said, []byte(c.overrides), 0o666))
 		config := &protect.Config{
 			Table: variables("r", "s"), Total: c.total, Overrides: said, Rules: []protect.Rule{{Rule: "min", N: new(1)}},
@@ -43,6 +44,12 @@ func TestOverridesFindTheirCell(t *testing.T) {
 			require.Equal(t, want, figures["status"] == "unsafe_manual", "%s %s %v", name, cell, figures)
 		}
 	}
+}
+
+// repeated has each record four times.
+func repeated(text string) string {
+	header, rows, _ := strings.Cut(text, "\n")
+	return header + "\n" + strings.Repeat(rows, 4)
 }
 
 // A table of too many cells for its memory is refused before it is made: totals over many variables are many more than the records.
