@@ -193,8 +193,8 @@ type Summary struct {
 	Unsafe  int     `json:"unsafe"`
 	Hidden  int     `json:"hidden"` // unsafe ones among them
 	Method  string  `json:"method"`
-	Cost    int64   `json:"cost"`  // of the secondary cells
-	Bound   int64   `json:"bound"` // no safe pattern of the method optimal costs less
+	Cost    int64   `json:"-"` // of the secondary cells: their sum, of values, which nobody may know who reads a summary
+	Bound   int64   `json:"-"` // no safe pattern of the method optimal costs less
 	Proven  bool    `json:"proven"`
 	Gap     float64 `json:"gap"`
 	Rounded int     `json:"rounded"` // cells whose value was changed
