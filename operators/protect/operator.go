@@ -32,8 +32,8 @@ func init() {
 // rowsAtOnce is after how many classes the context is looked at.
 const rowsAtOnce = 1 << 14
 
-// unitsColumn is the response in units, which no file has.
-const unitsColumn = "\x00units"
+// unitsColumn is the name of a response in units, which no file has.
+func unitsColumn(response string) string { return response + " in units of its last decimal" }
 
 // Operators is an operators.Config's.
 func (c *Config) Operators(with operators.Setup) []operators.Operator {
@@ -50,7 +50,7 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	}
 	list := []operators.Operator{o}
 	if c.Response != "" {
-		list = append([]operators.Operator{units{c.Response, unitsColumn, int(c.Decimals), c.Absolute}}, list...)
+		list = append([]operators.Operator{units{c.Response, unitsColumn(c.Response), int(c.Decimals), c.Absolute}}, list...)
 	}
 	return list
 }
@@ -91,7 +91,7 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	}
 	key.Variables = append(key.Variables, o.Config.Table...)
 	if o.Config.Response != "" {
-		key.Variables = append(key.Variables, schemas.KeyVariable{Name: unitsColumn})
+		key.Variables = append(key.Variables, schemas.KeyVariable{Name: unitsColumn(o.Config.Response)})
 	}
 	b.key = operators.Key{Who: b.prefix, Policy: schemas.MissingCategory, Key: key}
 	request, err := b.key.Request(in)

@@ -113,7 +113,7 @@ func unitsOf(text string, decimals int) (int64, error) {
 		near := math.Round(f * math.Pow10(decimals))
 		// Sums in binary end in digits such as 0000001, which nobody has written.
 		if err != nil || len(text) < 15 || math.Abs(f*math.Pow10(decimals)-near) > 1e-6*max(1, math.Abs(near)*1e-6) {
-			return 0, fmt.Errorf("%s has more than %d decimals; say how many there are (decimals)", text, decimals)
+			return 0, fmt.Errorf("%s has more than %d decimals; say how many there are (decimals, --decimals)", text, decimals)
 		}
 		x.SetFloat64(near)
 	}

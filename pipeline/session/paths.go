@@ -10,6 +10,7 @@ import (
 
 	"microrisk/engine/scratch"
 	"microrisk/operators/files"
+	"microrisk/operators/report"
 	"microrisk/schemas"
 )
 
@@ -173,7 +174,7 @@ func (o Options) Sweep(writes ...string) {
 		}
 		seen[f] = true
 		if gone, err := scratch.Sweep(f); err == nil && len(gone) > 0 {
-			o.Logger.Warn(fmt.Sprintf("removed %d temporary files that a run which was killed left in %s", len(gone), f))
+			o.Logger.Warn(fmt.Sprintf("removed %s that a run which was killed left in %s", report.Plural(int64(len(gone)), "temporary file", "temporary files"), f))
 		}
 	}
 }
