@@ -60,8 +60,8 @@ func list(data, folder string) []table {
 		{"men by education and region", cps, protect.Config{Table: by("education", "region"), Rules: few}, 3},
 		{"men by education, ethnicity and region", cps, protect.Config{Table: by("education", "ethnicity", "region"), Rules: few}, 3},
 		{"wages by education and region", cps, protect.Config{Table: by("education", "region"), Rules: dominated, Response: "wage", Decimals: 2}, 0},
-		{"people by region, status and size of household, households not to be disclosed", silc,
-			protect.Config{Table: by("db040", "pl030", "hsize"), Rules: few, Contributor: "db030"}, 3},
+		{"people by region, status and sex, households not to be disclosed", silc,
+			protect.Config{Table: by("db040", "pl030", "rb090"), Rules: few, Contributor: "db030"}, 3},
 		{"made-up turnover by activity (three levels) and size", filepath.Join(folder, "turnover.csv"), protect.Config{Table: by("activity", "size"),
 			Rules: dominated, Response: "turnover", Contributor: "holding", Hierarchies: map[string]string{"activity": filepath.Join(folder, "activities.hrc")}}, 0},
 	}
