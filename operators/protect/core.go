@@ -235,7 +235,8 @@ func (table *Table) Known() *protection.Table { return table.KnownFrom(1) }
 
 // KnownFrom is Known, if everybody knows that what is not 0 is at least so much: 0 where zeros might be hidden too.
 func (table *Table) KnownFrom(least int64) *protection.Table {
-	t := &protection.Table{System: table.Grid.System(), Values: table.Values, Sole: table.Sole, Low: make([]int64, len(table.Values))}
+	t := &protection.Table{System: table.Grid.System(), Values: table.Values, Sole: table.Sole, Grid: table.Grid,
+		Low: make([]int64, len(table.Values))}
 	negative := slices.ContainsFunc(t.Values, func(v int64) bool { return v < 0 })
 	for i, v := range t.Values {
 		if t.Low[i] = min(v, least); negative {

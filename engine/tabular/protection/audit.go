@@ -134,6 +134,7 @@ type auditor struct {
 	hidden  []bool
 	insider Insider
 	brief   bool // go no further than needed
+	rows    int  // most rows of a linear program; 0: boxes alone will do
 	effort  *effort
 	home    []*component // by cell, nil where it is not known
 }
@@ -145,7 +146,7 @@ type component struct {
 }
 
 func (p *plan) auditor(ctx context.Context, hidden []bool, insider Insider) *auditor {
-	return &auditor{plan: p, hidden: hidden, insider: insider, effort: &effort{ctx: ctx}, home: make([]*component, p.System.Cells)}
+	return &auditor{plan: p, hidden: hidden, insider: insider, rows: dense, effort: &effort{ctx: ctx}, home: make([]*component, p.System.Cells)}
 }
 
 // forget forgets all that hangs together with cells.
@@ -260,12 +261,17 @@ const (
 )
 
 // attack finds how far a holder's view of a cell reaches, 0 for anybody outside: by flows where that is a network; else with the cells
-// around it moving, more and more of them, which is a proof where it is enough.
+// around it moving, a box of them, or more and more, which is a proof where it is enough.
 func (a *auditor) attack(holder int64, n Need) (w way, err error) {
 	if holder == 0 && !a.brief {
 		c := a.component(n.Cell)
 		if a.engine(c); isNetwork(c.attacker) {
 			return a.look(c.engine, n)
+		}
+	}
+	if a.vast() {
+		if w, found := a.boxed(holder, n); found || a.rows == 0 {
+			return w, a.effort.ctx.Err()
 		}
 	}
 	c := a.home[n.Cell]
@@ -281,7 +287,7 @@ func (a *auditor) attack(holder int64, n Need) (w way, err error) {
 			break
 		}
 		area := a.area(near)
-		if len(area.rows) > dense {
+		if len(area.rows) > a.rows {
 			w, _ = a.pair(holder, n)
 			return w, nil
 		}
@@ -297,7 +303,7 @@ func (a *auditor) attack(holder int64, n Need) (w way, err error) {
 	c = a.component(n.Cell)
 	a.engine(c)
 	if c.attacker == nil {
-		if len(c.area.rows) > dense {
+		if len(c.area.rows) > a.rows {
 			w, _ = a.pair(holder, n)
 			return w, nil
 		}

@@ -11,13 +11,16 @@ import (
 // Hypercube hides, for each cell with a need and for each hidden total of a sub-table, the corners of the cheapest hypercube with which the
 // cell can move as far as it needs, sub-table by sub-table, again until nothing changes; then what attackers do not accept is made safe, and
 // cells that need not be hidden are shown. It is quick and hides more than Optimal. With a deadline that passes the search for cells to show
-// ends. The grid is the table's. Errors: Optimal's.
+// ends. In a vast table the hypercubes are boxes, each a proof by itself. The grid is the table's. Errors: Optimal's.
 func Hypercube(ctx context.Context, g *tabular.Grid, t *Table, needs []Need, o Options) (*Pattern, error) {
-	s, err := newSearch(ctx, t, needs, o)
+	s, err := newSearch(ctx, t.in(g), needs, o)
 	if err != nil {
 		return nil, err
 	}
 	h := s.hypercuber()
+	if s.vast() {
+		return s.finish(h.hidden, "hypercube")
+	}
 	if err := h.run(ctx, subTables(g)); err != nil {
 		return nil, err
 	}

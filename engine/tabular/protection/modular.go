@@ -23,7 +23,7 @@ const (
 // again. What attackers do not accept in the whole table is made safe, and cells that need not be hidden are shown. When 3 of 5 parts of the
 // time until a deadline have passed, hypercubes do for what is left. The grid is the table's. Errors: Optimal's.
 func Modular(ctx context.Context, g *tabular.Grid, t *Table, needs []Need, o Options) (*Pattern, error) {
-	s, err := newSearch(ctx, t, needs, o)
+	s, err := newSearch(ctx, t.in(g), needs, o)
 	if err != nil {
 		return nil, err
 	}

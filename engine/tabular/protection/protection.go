@@ -36,6 +36,8 @@ type Table struct {
 	Low, High []int64
 	// Sole is who the one contributor of a cell is, 0 for a cell with none or several; nil if nobody is.
 	Sole []int64
+	// Grid is what the system is of, nil if that is not known: proofs are found sooner with it.
+	Grid *tabular.Grid
 }
 
 // A Need is what the attacker must not know of a hidden cell that discloses: its interval has to reach down to its value less Lower (or the
@@ -71,6 +73,9 @@ func (t *Table) Check() error {
 		if list.needed && list.length != n {
 			return fmt.Errorf("there are %d %s, of %d cells", list.length, list.name, n)
 		}
+	}
+	if t.Grid != nil && t.Grid.Cells() != n {
+		return fmt.Errorf("there is a grid of %d cells, of a table of %d", t.Grid.Cells(), n)
 	}
 	for cell, x := range t.Values {
 		low, high := t.bounds(int32(cell))

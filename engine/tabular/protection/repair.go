@@ -16,6 +16,7 @@ func (s *search) finish(hidden []bool, method string) (*Pattern, error) {
 		weight[c] = float64(cost)
 	}
 	p := s.proofs(hidden, weight)
+	p.boxes = s.vast()
 	if err := p.mend(); err != nil {
 		return nil, err
 	}
@@ -49,6 +50,7 @@ type proofs struct {
 	cells  [][]int32 // by need, ascending
 	needs  [][]int32 // by cell, the needs that have it or had it
 	failed []int     // by need, how often there was no other proof
+	boxes  bool      // hide and show cells by boxes before linear programs
 }
 
 func (s *search) proofs(hidden []bool, weight []float64) *proofs {
@@ -101,6 +103,9 @@ func (p *proofs) hide(f Finding) (more bool, err error) {
 	n := f.Need
 	if f.Holder != 0 && p.o.Insider == InsiderExact {
 		n = Need{Cell: n.Cell, Sliding: 1}
+	}
+	if p.boxes && p.hideBox(n, f.Holder) {
+		return true, nil
 	}
 	for _, w := range ways(n, f.Holder) {
 		cells, err := p.least(w)
@@ -217,12 +222,28 @@ const routing = 4000
 // persistence is how many pivots the proof takes at most that a cell may be shown: it stays hidden otherwise.
 const persistence = 300
 
+// lesser is how many rows these programs have at most where there are boxes.
+const lesser = 200
+
 // clean shows secondary cells again, the dearest first, as long as every attacker accepts that.
 func (p *proofs) clean() error {
 	p.a.effort.most = persistence
 	defer func() { p.a.effort.most = 0 }()
 	order := slices.Clone(p.search.cells)
 	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(p.o.Cost[y], p.o.Cost[x]) })
+	if p.boxes { // with the proofs that are found soonest first
+		defer func() { p.a.rows = dense }()
+		p.a.rows = 0
+		if err := p.showEach(order); err != nil {
+			return err
+		}
+		p.a.rows = lesser
+	}
+	return p.showEach(order)
+}
+
+// showEach shows cells in order, as long as every attacker accepts that.
+func (p *proofs) showEach(order []int32) error {
 	for _, c := range order {
 		if !p.hidden[c] {
 			continue
