@@ -243,6 +243,23 @@ func (table *Table) KnownFrom(least int64) *protection.Table {
 			t.Low[i] = protection.NoLow
 		}
 	}
+	if negative {
+		return t
+	}
+	// A total has what all its parts have at least: what nobody can be kept from knowing, no cell needs.
+	along := make([][]int, t.System.Cells)
+	for e := range t.System.Equations {
+		along[t.System.Equations[e].Total] = append(along[t.System.Equations[e].Total], e)
+	}
+	for total := t.System.Cells - 1; total >= 0; total-- { // parts stand after their totals
+		for _, e := range along[total] {
+			sum := int64(0)
+			for _, part := range t.System.Equations[e].Parts {
+				sum += t.Low[part]
+			}
+			t.Low[total] = max(t.Low[total], min(sum, t.Values[total]))
+		}
+	}
 	return t
 }
 
