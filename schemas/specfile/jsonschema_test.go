@@ -299,6 +299,9 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 				continue // its fields follow
 			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" {
+				continue // no document has it
+			}
 			known[name] = true
 			assert.Contains(t, schema, `"`+name+`": `, "%T.%s", x, f.Name)
 		}
