@@ -150,7 +150,8 @@ func TestLDiversityAgainstCounting(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(
 			t,
-			"A B S Z sample_frequency ldiversity_distinct_S ldiversity_entropy_S ldiversity_recursive_S ldiversity_distinct_Z ldiversity_entropy_Z ldiversity_recursive_Z",
+			"A B S Z sample_frequency ldiversity_distinct_S ldiversity_entropy_S ldiversity_recursive_S ldiversity_distinct_Z ldiversity_entropy_Z "+
+				"ldiversity_recursive_Z",
 			out[0],
 		)
 		s := report.Operators[0].Summary.(*ldiversity.Summary)

@@ -103,7 +103,8 @@ func TestByClassIsChecked(t *testing.T) {
 		"mine: there are 2 columns by class, the plan adds 1":                 of(operators.ClassColumn{Values: three}, operators.ClassColumn{Values: three}),
 		"mine: Apply returned 0 columns, the plan adds 1":                     of(),
 		"mine: Apply returned column \"x\" as float64, the plan says int64":   of(operators.ClassColumn{Values: operators.Values([]float64{1, 2, 3}, nil)}),
-		"mine: values by class cannot be of type bool":                        of(operators.ClassColumn{Values: array.NewBooleanData(array.NewData(arrow.FixedWidthTypes.Boolean, 3, []*memory.Buffer{nil, memory.NewBufferBytes([]byte{1})}, nil, 0, 0))}),
+		"mine: values by class cannot be of type " +
+			"bool": of(operators.ClassColumn{Values: array.NewBooleanData(array.NewData(arrow.FixedWidthTypes.Boolean, 3, []*memory.Buffer{nil, memory.NewBufferBytes([]byte{1})}, nil, 0, 0))}),
 	} {
 		t.Run(want, func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)

@@ -21,7 +21,8 @@ import (
 var guideline = []string{
 	"Urban Female Secondary-incomplete Employed", "Urban Female Secondary-incomplete Employed", "Urban Female Primary-incomplete Non-LF",
 	"Urban Male Secondary-complete Employed", "Rural Female Secondary-complete Unemployed", "Urban Male Secondary-complete Employed",
-	"Urban Female Primary-complete Non-LF", "Urban Male Post-secondary Unemployed", "Urban Female Secondary-incomplete Non-LF", "Urban Female Secondary-incomplete Non-LF",
+	"Urban Female Primary-complete Non-LF", "Urban Male Post-secondary Unemployed", "Urban Female Secondary-incomplete Non-LF", "Urban Female " +
+		"Secondary-incomplete Non-LF",
 }
 
 func TestSudaOnTheGuidelineTable(t *testing.T) {
@@ -39,7 +40,8 @@ func TestSudaOnTheGuidelineTable(t *testing.T) {
 				require.Len(t, out, 11)
 				require.Equal(
 					t,
-					"Residence Gender Education Labor sample_frequency suda_score suda_is suda_dis_is suda_msu_count suda_msu_min_size suda_msus suda_share_Residence suda_share_Gender suda_share_Education suda_share_Labor",
+					"Residence Gender Education Labor sample_frequency suda_score suda_is suda_dis_is suda_msu_count suda_msu_min_size suda_msus suda_share_Residence "+
+						"suda_share_Gender suda_share_Education suda_share_Labor",
 					out[0],
 				)
 				var scores, frequencies []string
@@ -130,7 +132,10 @@ func TestRecode(t *testing.T) {
 		{"width", "17 20 24 25 NA _ -3", "15-19 20-24 20-24 25-29 NA _ -5 to -1", recode.Column{Width: 5}},
 		{"width, origin", "17 20 24 25", "16-20 16-20 21-25 21-25", recode.Column{Width: 5, Origin: 16}},
 		{"width 1", "17 20", "17 20", recode.Column{Width: 1}},
-		{"large whole numbers", "9007199254740993 9007199254741000 -9007199254740993", "9007199254740990-9007199254740999 9007199254741000-9007199254741009 -9007199254741000 to -9007199254740991", recode.Column{Width: 10}},
+		{
+			"large whole numbers", "9007199254740993 9007199254741000 -9007199254740993",
+			"9007199254740990-9007199254740999 9007199254741000-9007199254741009 -9007199254741000 to -9007199254740991", recode.Column{Width: 10},
+		},
 		{"tenths", "0 0.1 0.2 0.3 0.6 0.7 1.1 0.30", "[0,0.1) [0.1,0.2) [0.2,0.3) [0.3,0.4) [0.6,0.7) [0.7,0.8) [1.1,1.2) [0.3,0.4)", recode.Column{Width: 0.1}},
 		{"hundredths from a third", "0.29 1.14 1.13", "[0.28,0.31) [1.12,1.15) [1.12,1.15)", recode.Column{Width: 0.03, Origin: 0.01}},
 		{"more digits than a double", "0.29999999999999999999 0.3", "[0.2,0.3) [0.3,0.4)", recode.Column{Width: 0.1}},
@@ -189,6 +194,9 @@ func TestBindFindsMistakes(t *testing.T) {
 		_, err := operators.NewChain(schema, op)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := operators.NewChain(schema, suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Replace: true}}})
+	_, err := operators.NewChain(
+		schema,
+		suda.Operator{Key: operatortest.Key("SEX"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Replace: true}}},
+	)
 	require.NoError(t, err)
 }

@@ -39,7 +39,8 @@ func KeyNotes(env Env, t *contingency.Table, sampling *schemas.Sampling) {
 				same = " (and the other way round)"
 			}
 			env.Warn(
-				"the key variable %s follows from %s: each category of %s goes with one of %s%s; both in a key count the same fact twice, which doubles minimal sample uniques; leave one of them out",
+				"the key variable %s follows from %s: each category of %s goes with one of %s%s; both in a key count the same fact twice, which doubles minimal sample "+
+					"uniques; leave one of them out",
 				t.Variables[a].Name,
 				t.Variables[b].Name,
 				t.Variables[b].Name,

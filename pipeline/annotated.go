@@ -41,7 +41,8 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 	if document.Spec["key"] == nil {
 		return nil, session.Wrong(
 			fmt.Errorf(
-				"name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or it is one of several outputs",
+				"name the key variables (--key AGE,SEX,...): the metadata of %s do not tell them, since rows or key variables were taken out when it was annotated, or "+
+					"it is one of several outputs",
 				path,
 			),
 		)

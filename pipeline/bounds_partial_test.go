@@ -23,8 +23,13 @@ func TestBoundsOfSuppressedCounts(t *testing.T) {
 		spec  bounds.Spec
 		want  string
 	}{
-		"null":  {"A,B,count\nTotal,Total,10\n1,Total,4\n2,Total,6\nTotal,x,7\nTotal,y,3\n1,x,\n1,y,\n2,x,\n2,y,\n", bounds.Spec{}, "1,x,1,4 1,y,0,3 2,x,3,6 2,y,0,3"},
-		"signs": {"A,B,count\nTotal,Total,10\n1,Total,4\n2,Total,6\nTotal,x,7\nTotal,y,3\n1,x,..\n1,y,<3\n2,x,x\n2,y,x\n", bounds.Spec{Suppressed: []string{"x", "..", "<3"}}, "1,x,2,4 1,y,0,2 2,x,3,5 2,y,1,3"},
+		"null": {
+			"A,B,count\nTotal,Total,10\n1,Total,4\n2,Total,6\nTotal,x,7\nTotal,y,3\n1,x,\n1,y,\n2,x,\n2,y,\n", bounds.Spec{}, "1,x,1,4 1,y,0,3 2,x,3,6 2,y,0,3",
+		},
+		"signs": {
+			"A,B,count\nTotal,Total,10\n1,Total,4\n2,Total,6\nTotal,x,7\nTotal,y,3\n1,x,..\n1,y,<3\n2,x,x\n2,y,x\n", bounds.Spec{Suppressed: []string{"x", "..", "<3"}},
+			"1,x,2,4 1,y,0,2 2,x,3,5 2,y,1,3",
+		},
 		"other total": {"A,B,count\nAll,All,10\n1,All,4\n2,All,6\nAll,x,7\nAll,y,3\n1,x,\n1,y,0\n2,x,\n2,y,\n", bounds.Spec{Totals: []string{"All"}},
 			"1,x,4,4 1,y,0,0 2,x,3,3 2,y,3,3"},
 		"intervals": {"A,lower,upper,exact\n1,2,5,false\n2,0,,false\n", bounds.Spec{}, "1,2,5 2,0,"},
@@ -153,7 +158,13 @@ func TestBoundsOfDeclaredLevels(t *testing.T) {
 // Figures 4 to 6 of Smith 2011: a suppressed unique that its margins give away; one without its margins, which can be any number; and one
 // with others beside it, which can be 0 or 1, so that there are two tables.
 func TestThesisSuppressions(t *testing.T) {
-	counts := [][]string{{"0", "3", "0", "1", "4"}, {"0", "1", "0", "0", "1"}, {"4", "1", "0", "2", "7"}, {"1", "0", "7", "1", "9"}, {"5", "5", "7", "4", "21"}}
+	counts := [][]string{
+		{"0", "3", "0", "1", "4"},
+		{"0", "1", "0", "0", "1"},
+		{"4", "1", "0", "2", "7"},
+		{"1", "0", "7", "1", "9"},
+		{"5", "5", "7", "4", "21"},
+	}
 	names := func(i int) string {
 		if i == 4 {
 			return "Total"

@@ -23,7 +23,8 @@ func (b Breach) String() string {
 		return fmt.Sprintf("limit breached: %s%s is a figure of no records, which no limit holds for", b.Limit, of)
 	case b.Value <= b.Allowed:
 		return fmt.Sprintf(
-			"limit breached: %s%s is %s, but of %d records only: %d more have missing values and were dropped; measure them too (missing: category, --missing category), or limit what is modelled (%s: {max: %s, of: modelled}, --limit %s=%s:modelled)",
+			"limit breached: %s%s is %s, but of %d records only: %d more have missing values and were dropped; measure them too (missing: category, --missing "+
+				"category), or limit what is modelled (%s: {max: %s, of: modelled}, --limit %s=%s:modelled)",
 			b.Limit,
 			of,
 			plainNumber(b.Value),

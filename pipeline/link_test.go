@@ -154,15 +154,17 @@ func TestLinkRefuses(t *testing.T) {
 		"small population": {func(s *link.Spec) { s.PopulationSize = 5 }, "sample A has 6 records, the population 5", false},
 		"no population":    {func(s *link.Spec) { s.PopulationSize = 0 }, "how large is the population", true},
 		"both":             {func(s *link.Spec) { s.Population = []string{"a.csv"} }, "leave the population size out", true},
-		"not its sample":   {func(s *link.Spec) { s.Tables, s.PopulationSize, s.Population = nil, 0, []string{"p.csv"} }, "the population 0 people of Var2 = 1", false},
-		"nothing common":   {func(s *link.Spec) { s.B = []string{"c.csv"} }, "no column in common", true},
-		"unknown":          {func(s *link.Spec) { s.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "Var3"}}} }, `sample A: key: there is no column "Var3"`, true},
-		"scheme":           {func(s *link.Spec) { s.Tables = nil; s.Scheme = schemas.Perturbation{Scheme: "random", Base: 3} }, "there are none", true},
-		"perturbed":        {func(s *link.Spec) { s.Scheme = schemas.Perturbation{Scheme: "random", Base: 5} }, "never publishes a count of 3", false},
-		"contradicts":      {func(s *link.Spec) { s.Tables = nil; s.Exact = []string{"e.csv"} }, "Var2 = 1 would have at least 5 and at most 2 people", false},
-		"bounds":           {func(s *link.Spec) { s.Bounds = "sharp" }, "naive or tight", true},
-		"over input":       {func(s *link.Spec) { s.Out = "t.csv" }, "t.csv", true},
-		"pairs":            {func(s *link.Spec) { s.Pairs, s.MostPairs = "pairs.csv", 20 }, "21 candidate pairs", false},
+		"not its sample": {
+			func(s *link.Spec) { s.Tables, s.PopulationSize, s.Population = nil, 0, []string{"p.csv"} }, "the population 0 people of Var2 = 1", false,
+		},
+		"nothing common": {func(s *link.Spec) { s.B = []string{"c.csv"} }, "no column in common", true},
+		"unknown":        {func(s *link.Spec) { s.Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "Var3"}}} }, `sample A: key: there is no column "Var3"`, true},
+		"scheme":         {func(s *link.Spec) { s.Tables = nil; s.Scheme = schemas.Perturbation{Scheme: "random", Base: 3} }, "there are none", true},
+		"perturbed":      {func(s *link.Spec) { s.Scheme = schemas.Perturbation{Scheme: "random", Base: 5} }, "never publishes a count of 3", false},
+		"contradicts":    {func(s *link.Spec) { s.Tables = nil; s.Exact = []string{"e.csv"} }, "Var2 = 1 would have at least 5 and at most 2 people", false},
+		"bounds":         {func(s *link.Spec) { s.Bounds = "sharp" }, "naive or tight", true},
+		"over input":     {func(s *link.Spec) { s.Out = "t.csv" }, "t.csv", true},
+		"pairs":          {func(s *link.Spec) { s.Pairs, s.MostPairs = "pairs.csv", 20 }, "21 candidate pairs", false},
 		"wildcard": {func(s *link.Spec) {
 			s.Key = &schemas.Key{Missing: "wildcard", Variables: []schemas.KeyVariable{{Name: "Var2"}}}
 		}, "category or drop", true},
@@ -200,12 +202,14 @@ func TestLinkGuards(t *testing.T) {
 		change func(s *link.Spec)
 		want   string
 	}{
-		"recodes":         {func(s *link.Spec) { s.Out = "r.csv" }, "r.csv"},
-		"each other":      {func(s *link.Spec) { s.Pairs = "./links.csv" }, "are one file"},
-		"totals":          {func(s *link.Spec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
-		"base alone":      {func(s *link.Spec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
-		"huge":            {func(s *link.Spec) { s.PopulationSize = 1<<53 + 1 }, "more than can be computed with"},
-		"class of B only": {func(s *link.Spec) { s.PopulationSize, s.Population = 0, []string{"p.csv"} }, "sample B has 1 records and the population 0 people of Var2 = 2"},
+		"recodes":    {func(s *link.Spec) { s.Out = "r.csv" }, "r.csv"},
+		"each other": {func(s *link.Spec) { s.Pairs = "./links.csv" }, "are one file"},
+		"totals":     {func(s *link.Spec) { s.Sampled = []string{"s.csv"} }, "has margins (Total) beside its cells"},
+		"base alone": {func(s *link.Spec) { s.Scheme.Base = 3 }, "base belongs to scheme"},
+		"huge":       {func(s *link.Spec) { s.PopulationSize = 1<<53 + 1 }, "more than can be computed with"},
+		"class of B only": {
+			func(s *link.Spec) { s.PopulationSize, s.Population = 0, []string{"p.csv"} }, "sample B has 1 records and the population 0 people of Var2 = 2",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(

@@ -21,7 +21,8 @@ import (
 // Samples that show one category of a variable do not say that there are no others.
 func TestTightAllowsForUnseenCategories(t *testing.T) {
 	files := map[string]string{"s1.csv": "V,W\na,1\nb,1\nb,1\n", "s2.csv": "V,W\na,1\nb,1\n", "v.csv": "V,count\na,10\nb,90\n",
-		"vw.csv": "V,W,count\na,1,4\na,2,6\nb,1,60\nb,2,30\n", "full.csv": "V,W,published\na,1,3\na,2,0\nb,1,60\nb,2,30\n", "part.csv": "V,W,published\na,1,3\nb,1,90\n"}
+		"vw.csv": "V,W,count\na,1,4\na,2,6\nb,1,60\nb,2,30\n", "full.csv": "V,W,published\na,1,3\na,2,0\nb,1,60\nb,2,30\n", "part.csv": "V,W,published\na,1,3\n" +
+			"b,1,90\n"}
 	for name, c := range map[string]struct {
 		change    func(s *link.Spec)
 		low, high int64

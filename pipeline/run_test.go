@@ -321,8 +321,16 @@ func TestLimits(t *testing.T) {
 }
 
 func TestFailuresLeaveNothing(t *testing.T) {
-	texts := map[string]string{"people.csv": people, "weights.csv": "age,sex,w\n31,m,2\n31,f,0\n", "huge.csv": "age,sex,w\n31,m,2\n31,f,inf\n", "empty.csv": "",
-		"broken.parquet": "PAR1", "renamed.parquet": people, "float.csv": "age,sex,area\n1.5,m,n\n", "folder/readme": ""}
+	texts := map[string]string{
+		"people.csv":      people,
+		"weights.csv":     "age,sex,w\n31,m,2\n31,f,0\n",
+		"huge.csv":        "age,sex,w\n31,m,2\n31,f,inf\n",
+		"empty.csv":       "",
+		"broken.parquet":  "PAR1",
+		"renamed.parquet": people,
+		"float.csv":       "age,sex,area\n1.5,m,n\n",
+		"folder/readme":   "",
+	}
 	for name, c := range map[string]struct {
 		source string
 		change func(*schemas.Spec)
@@ -338,8 +346,10 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		"float key":      {"float.csv", nil, "band them with recode", true},
 		"weight of 0":    {"weights.csv", func(s *schemas.Spec) { s.Key, s.Sampling = keyOf("age", "sex"), &schemas.Sampling{Weight: "w"} }, `weights.csv: row 1: the weight "w" is 0`, false},
 		"weight of inf":  {"huge.csv", func(s *schemas.Spec) { s.Key, s.Sampling = keyOf("age", "sex"), &schemas.Sampling{Weight: "w"} }, `weight "w"`, true},
-		"population":     {"people.csv", func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{PopulationSize: 4} }, "the population size 4 is less than the 5 records", false},
-		"undeclared":     {"people.csv", func(s *schemas.Spec) { s.Key.Variables[1].Levels = []string{"f"} }, `"sex" has the value "m", which is not among its levels`, false},
+		"population": {
+			"people.csv", func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{PopulationSize: 4} }, "the population size 4 is less than the 5 records", false,
+		},
+		"undeclared": {"people.csv", func(s *schemas.Spec) { s.Key.Variables[1].Levels = []string{"f"} }, `"sex" has the value "m", which is not among its levels`, false},
 		"column twice": {"people.csv", func(s *schemas.Spec) {
 			s.Operators[0].Config.(*suda.Config).Prefix = "x"
 			s.Operators = append([]schemas.Operator{{Config: &recode.Config{{Name: "x_score", From: "age", Width: 1}}}}, s.Operators...)

@@ -79,7 +79,8 @@ func (j *running) warnings() []string {
 		list = append(
 			list,
 			fmt.Sprintf(
-				"the figures are of %s as recoded, and the output has what is in the input, which is riskier than they say: to release what was assessed, recode with replace: true, and without keep: false",
+				"the figures are of %s as recoded, and the output has what is in the input, which is riskier than they say: to release what was assessed, recode with "+
+					"replace: true, and without keep: false",
 				strings.Join(from, ", "),
 			),
 		)
@@ -88,7 +89,8 @@ func (j *running) warnings() []string {
 		list = append(
 			list,
 			fmt.Sprintf(
-				"the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance to be drawn",
+				"the sampling fraction is the number of records by the sum of the weights %s: the design is taken as ignorable, as if all records had the same chance "+
+					"to be drawn",
 				s.Weight,
 			),
 		)

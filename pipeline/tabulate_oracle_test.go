@@ -422,7 +422,10 @@ func TestTabulateFrequencies(t *testing.T) {
 	writeFile(t, "secret", officeSecret(0))
 	for _, p := range []schemas.Perturbation{
 		{Scheme: "random", Base: 5}, {Scheme: "random", Base: 3, Probability: new(0.75)}, {Scheme: "barnard", Probability: new(0.6)},
-		{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.3}, {Count: 1, Probability: 0.5}, {Count: 3, Probability: 0.2}}}},
+		{
+			Scheme: "matrix",
+			Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.3}, {Count: 1, Probability: 0.5}, {Count: 3, Probability: 0.2}}},
+		},
 	} {
 		p.Secret = "secret"
 		tab := tabulate.Config{Cells: []schemas.KeyVariable{{Name: "id"}}, Empty: true, Perturb: &p, Path: "table.csv"}

@@ -85,7 +85,8 @@ func (s *Spec) released() *Spec {
 	return bare
 }
 
-// Footer is the document as it is put into an output's metadata: on one line, without Program and Run, each list cut to its first 20 entries but for those of the spec.
+// Footer is the document as it is put into an output's metadata: on one line, without Program and Run, each list cut to its first 20 entries but for those
+// of the spec.
 func (s *Summary) Footer() ([]byte, error) {
 	bare := *s
 	bare.Run, bare.Program, bare.Spec = nil, "", nil

@@ -48,7 +48,8 @@ func (p *Perturbation) Random() bool {
 func (p *Perturbation) Fields() Table {
 	return Table{Doc: "How counts are perturbed.", Fields: []Field{
 		{Name: "scheme", To: &p.Scheme, Words: Schemes, Schema: `"default": "none"`,
-			Doc:  "none: as it is. conventional: to the nearest multiple of base. random: to a multiple above or below, by chance. barnard: up or down by one, by chance. small: counts from 1 to last become value, others are rounded. matrix: by a table of probabilities.",
+			Doc: "none: as it is. conventional: to the nearest multiple of base. random: to a multiple above or below, by chance. barnard: up or down by one, by " +
+				"chance. small: counts from 1 to last become value, others are rounded. matrix: by a table of probabilities.",
 			Flag: &Flag{Name: "scheme", Usage: "how counts are perturbed: none, conventional, random, barnard, small or matrix (default: none)"}},
 		{
 			Name:  "base",

@@ -86,7 +86,8 @@ func (s *Sink) Fields() Table {
 			Schema: `"default": "zstd"`,
 		},
 		{Name: "footer", To: &s.Footer, What: "sink.footer", Words: Footers, Schema: `"default": "release"`,
-			Doc: "What of the summary goes into the metadata of Parquet outputs. release: what is true of their rows and columns alone. full: all of it, for files that stay inside. none: nothing."},
+			Doc: "What of the summary goes into the metadata of Parquet outputs. release: what is true of their rows and columns alone. full: all of it, for files " +
+				"that stay inside. none: nothing."},
 	}}
 }
 
@@ -102,7 +103,8 @@ func (s *Sampling) Fields() Table {
 			{Name: "population_size", To: &s.PopulationSize, Range: AtLeast(1).Saying("it must be at least the number of records"),
 				Doc: "Size of the population of the records asked about (those chosen and not dropped); at least their number."},
 			{Name: "weight", To: weightForm{s}, What: "sampling.weight",
-				Doc: "Column of sampling weights: the fraction is the number of records / the sum of weights. With zero: drop, records whose weight is 0 or null are left out and get nulls."},
+				Doc: "Column of sampling weights: the fraction is the number of records / the sum of weights. With zero: drop, records whose weight is 0 or null are " +
+					"left out and get nulls."},
 		},
 	}
 }
@@ -139,7 +141,8 @@ func (w weightForm) Schema(*Field) Ordered {
 func (w weightForm) Check(*Checker, string, *Field) {}
 
 // missingDoc says what the policies are.
-const missingDoc = "What a missing value means. category: a category of its own. wildcard: it could be any category. ignore: it is in no minimal sample unique. drop: the record is left out and gets nulls."
+const missingDoc = "What a missing value means. category: a category of its own. wildcard: it could be any category. ignore: it is in no minimal sample " +
+	"unique. drop: the record is left out and gets nulls."
 
 // Fields is the field table of a key.
 func (k *Key) Fields() Table {

@@ -108,7 +108,10 @@ func stamp(name string, unit arrow.TimeUnit, zone string) kind {
 func kinds() []kind {
 	p := arrow.PrimitiveTypes
 	return []kind{
-		{"bool", arrow.FixedWidthTypes.Boolean, take(func(i int, r *rand.Rand) bool { return i/40%2 == 0 && i/20%2 == 0 || i/40%2 == 1 && r.IntN(3) == 0 }, (*array.BooleanBuilder).Append)},
+		{
+			"bool", arrow.FixedWidthTypes.Boolean,
+			take(func(i int, r *rand.Rand) bool { return i/40%2 == 0 && i/20%2 == 0 || i/40%2 == 1 && r.IntN(3) == 0 }, (*array.BooleanBuilder).Append),
+		},
 		{"int8", p.Int8, take(number(int8(math.MinInt8), math.MaxInt8), (*array.Int8Builder).Append)},
 		{"int16", p.Int16, take(number(int16(math.MinInt16), math.MaxInt16), (*array.Int16Builder).Append)},
 		{"int32", p.Int32, take(number(int32(math.MinInt32), math.MaxInt32), (*array.Int32Builder).Append)},

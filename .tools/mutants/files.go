@@ -41,7 +41,10 @@ func subjects(program, folder string) ([]subject, error) {
 		{"assess", few, "--key", keys, "--replace", "--measures", "frequency", "--out", in("few.arrow")},
 		{"assess", few, "--key", keys, "--replace", "--measures", "frequency", "--out", in("few.csv")},
 		{"assess", few, "--key", keys, "--replace", "--measures", "frequency", "--out", in("few.csv.gz")},
-		{"assess", few, "--key", keys, "--replace", "--measures", "mc3", "--fraction", "0.1", "--search", "exact", "--out", in("with.parquet"), "--model-out", in("model.json")},
+		{
+			"assess", few, "--key", keys, "--replace", "--measures", "mc3", "--fraction", "0.1", "--search", "exact", "--out", in("with.parquet"), "--model-out",
+			in("model.json"),
+		},
 		{"tabulate", few, "--cells", "ethnicity,region", "--out", in("table.parquet")},
 		{"tabulate", few, "--cells", "ethnicity,region", "--margins", "--out", in("table.csv")},
 	} {
@@ -50,7 +53,8 @@ func subjects(program, folder string) ([]subject, error) {
 		}
 	}
 	spec := fmt.Sprintf("version: 1\nsource: {path: %s}\nkey: {variables: [education, ethnicity, {name: smsa, missing: wildcard}, region]}\noperators:\n"+
-		"  - recode: {E5: {from: experience, width: 5}}\n  - select: {rows: {smsa: [yes], education: {min: 3}}}\n  - suda: {contributions: true, replace: true}\nsink: {path: OUT.parquet}\n", few)
+		"  - recode: {E5: {from: experience, width: 5}}\n  - select: {rows: {smsa: [yes], education: {min: 3}}}\n  - suda: {contributions: true, replace: true}\n"+
+		"sink: {path: OUT.parquet}\n", few)
 	if err := os.WriteFile(in("spec.yaml"), []byte(spec), 0o600); err != nil {
 		return nil, err
 	}

@@ -157,16 +157,33 @@ func TestWorkedExamples(t *testing.T) {
 		table *Table
 		want  map[int64]float64
 	}{
-		"two cells published as 5 and 5, total as 0":       {random5(4, [2]int64{3, 5}, [2]int64{1, 5}), map[int64]float64{0: 0, 2: 0, 3: 1.0 / 4, 4: 1}},
-		"all counts equal their lower bounds: four ones":   {random5(4, [2]int64{1, 5}, [2]int64{1, 5}, [2]int64{1, 5}, [2]int64{1, 5}), map[int64]float64{0: 0, 1: 1, 4: 1}},
-		"corollary 2 is wrong: 2, 2, 1":                    {random5(5, [2]int64{2, 5}, [2]int64{2, 5}, [2]int64{1, 5}), map[int64]float64{3: 0, 4: 1.0 / 5, 5: 1}},
-		"SAP(1) can be above 0 with base 5: 3, 3, 1, 0":    {&Table{Counts: []int64{3, 3, 1, 0}, Lower: []int64{3, 3, 0, 0}, Upper: []int64{7, 7, 2, 2}, TotalUpper: 7}, map[int64]float64{0: 0, 1: 1.0 / 7}},
-		"an exact table with an empty cell":                {&Table{Counts: []int64{0, 9}, Lower: []int64{0, 9}, Upper: []int64{0, 9}, TotalUpper: NoTotal}, map[int64]float64{0: 1, 5: 1}},
-		"exactly a tenth: five people, two in one cell":    {&Table{Counts: []int64{2, 3}, Lower: []int64{2, 0}, Upper: []int64{2, 9}, TotalUpper: NoTotal}, map[int64]float64{2: 0.1}},
-		"beyond N the last one holds":                      {&Table{Counts: []int64{2, 3}, Lower: []int64{2, 0}, Upper: []int64{2, 9}, TotalUpper: NoTotal}, map[int64]float64{5: 1, 99: 1}},
-		"an impossible combination tells nothing":          {&Table{Counts: []int64{0, 3}, Lower: []int64{0, 3}, Upper: []int64{0, 9}, TotalUpper: NoTotal, Impossible: []bool{true, false}}, map[int64]float64{0: 0, 3: 0}},
-		"nobody in the table, and the zeros can be seen":   {&Table{Counts: []int64{0, 0}, Lower: []int64{0, 0}, Upper: []int64{0, 0}, TotalUpper: NoTotal}, map[int64]float64{0: 1, 3: 1}},
-		"nobody in the table, and rounding hides the zero": {&Table{Counts: []int64{0, 0}, Lower: []int64{0, 0}, Upper: []int64{2, 2}, TotalUpper: NoTotal}, map[int64]float64{0: 0, 3: 0}},
+		"two cells published as 5 and 5, total as 0": {random5(4, [2]int64{3, 5}, [2]int64{1, 5}), map[int64]float64{0: 0, 2: 0, 3: 1.0 / 4, 4: 1}},
+		"all counts equal their lower bounds: four ones": {
+			random5(4, [2]int64{1, 5}, [2]int64{1, 5}, [2]int64{1, 5}, [2]int64{1, 5}), map[int64]float64{0: 0, 1: 1, 4: 1},
+		},
+		"corollary 2 is wrong: 2, 2, 1": {random5(5, [2]int64{2, 5}, [2]int64{2, 5}, [2]int64{1, 5}), map[int64]float64{3: 0, 4: 1.0 / 5, 5: 1}},
+		"SAP(1) can be above 0 with base 5: 3, 3, 1, 0": {
+			&Table{Counts: []int64{3, 3, 1, 0}, Lower: []int64{3, 3, 0, 0}, Upper: []int64{7, 7, 2, 2}, TotalUpper: 7}, map[int64]float64{0: 0, 1: 1.0 / 7},
+		},
+		"an exact table with an empty cell": {
+			&Table{Counts: []int64{0, 9}, Lower: []int64{0, 9}, Upper: []int64{0, 9}, TotalUpper: NoTotal}, map[int64]float64{0: 1, 5: 1},
+		},
+		"exactly a tenth: five people, two in one cell": {
+			&Table{Counts: []int64{2, 3}, Lower: []int64{2, 0}, Upper: []int64{2, 9}, TotalUpper: NoTotal}, map[int64]float64{2: 0.1},
+		},
+		"beyond N the last one holds": {
+			&Table{Counts: []int64{2, 3}, Lower: []int64{2, 0}, Upper: []int64{2, 9}, TotalUpper: NoTotal}, map[int64]float64{5: 1, 99: 1},
+		},
+		"an impossible combination tells nothing": {
+			&Table{Counts: []int64{0, 3}, Lower: []int64{0, 3}, Upper: []int64{0, 9}, TotalUpper: NoTotal, Impossible: []bool{true, false}},
+			map[int64]float64{0: 0, 3: 0},
+		},
+		"nobody in the table, and the zeros can be seen": {
+			&Table{Counts: []int64{0, 0}, Lower: []int64{0, 0}, Upper: []int64{0, 0}, TotalUpper: NoTotal}, map[int64]float64{0: 1, 3: 1},
+		},
+		"nobody in the table, and rounding hides the zero": {
+			&Table{Counts: []int64{0, 0}, Lower: []int64{0, 0}, Upper: []int64{2, 2}, TotalUpper: NoTotal}, map[int64]float64{0: 0, 3: 0},
+		},
 	} {
 		for n, want := range c.want {
 			got, err := sapOf(t.Context(), c.table, []int64{n})

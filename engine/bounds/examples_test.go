@@ -65,24 +65,40 @@ func TestWorkedExampleRoundedToBase3(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for want, r := range map[string]*Release{
-		"no margin was released":                                            {Levels: []int{2}},
-		"1 names for 2 variables":                                           {Levels: []int{2, 2}, Names: []string{"A"}},
-		"variable 0 has 0 categories":                                       {Levels: []int{0}},
-		"more than 16777216 cells":                                          {Levels: []int{1 << 20, 1 << 20}},
-		"margin x: there is no variable 3":                                  {Levels: []int{2}, Margins: []Margin{{Name: "x", Variables: []int{3}}}},
-		"margin 0: variable 0 is named twice":                               {Levels: []int{2}, Margins: []Margin{{Variables: []int{0, 0}}}},
-		"1 lower and 2 upper bounds":                                        {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Low: []int64{1}, High: []int64{1, 2}}}},
-		"variable 0 = 1: a bound of -2":                                     {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Low: []int64{0, -2}, High: []int64{1, 2}}}},
-		"the lower bound 3 is above the upper one":                          {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Low: []int64{3, 0}, High: []int64{1, 2}}}},
-		"the counts add up to more than":                                    {Levels: []int{2}, Margins: []Margin{exactly("", []int{0}, []int64{1 << 53, 1})}},
-		"groups for 1 variables, and 0":                                     {Levels: []int{2}, Margins: []Margin{{Groups: [][][]int{{{0}}}}}},
-		"category 1 of variable 0 is in two":                                {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{0, 1}, {1}}}}}},
-		"group 0 of variable 0 has a category 2":                            {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{2}}}}}},
-		"group 1 of variable 0 is empty":                                    {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{0}, {}}}}}},
-		"variable 0 has no groups":                                          {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{}}}}},
-		"of the total, which both have, the first has 4, the second 3":      {Levels: []int{2, 2}, Margins: []Margin{exactly("A", []int{0}, []int64{1, 2}), exactly("B", []int{1}, []int64{2, 2})}},
-		"the first has at least 7, the second 3":                            {Levels: []int{2}, Margins: []Margin{exactly("A", []int{0}, []int64{1, 2}), {Name: "N", Low: []int64{7}, High: []int64{NoLimit}}}},
-		"of variable 0 = 0, which both have, the first has 3, the second 2": {Levels: []int{2, 2}, Margins: []Margin{exactly("A", []int{0}, []int64{2, 1}), exactly("AB", []int{1, 0}, []int64{2, 1, 1, 1})}},
+		"no margin was released":              {Levels: []int{2}},
+		"1 names for 2 variables":             {Levels: []int{2, 2}, Names: []string{"A"}},
+		"variable 0 has 0 categories":         {Levels: []int{0}},
+		"more than 16777216 cells":            {Levels: []int{1 << 20, 1 << 20}},
+		"margin x: there is no variable 3":    {Levels: []int{2}, Margins: []Margin{{Name: "x", Variables: []int{3}}}},
+		"margin 0: variable 0 is named twice": {Levels: []int{2}, Margins: []Margin{{Variables: []int{0, 0}}}},
+		"1 lower and 2 upper bounds": {
+			Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Low: []int64{1}, High: []int64{1, 2}}},
+		},
+		"variable 0 = 1: a bound of -2": {
+			Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Low: []int64{0, -2}, High: []int64{1, 2}}},
+		},
+		"the lower bound 3 is above the upper one": {
+			Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Low: []int64{3, 0}, High: []int64{1, 2}}},
+		},
+		"the counts add up to more than": {Levels: []int{2}, Margins: []Margin{exactly("", []int{0}, []int64{1 << 53, 1})}},
+		"groups for 1 variables, and 0":  {Levels: []int{2}, Margins: []Margin{{Groups: [][][]int{{{0}}}}}},
+		"category 1 of variable 0 is in two": {
+			Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{0, 1}, {1}}}}},
+		},
+		"group 0 of variable 0 has a category 2": {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{2}}}}}},
+		"group 1 of variable 0 is empty": {
+			Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{{0}, {}}}}},
+		},
+		"variable 0 has no groups": {Levels: []int{2}, Margins: []Margin{{Variables: []int{0}, Groups: [][][]int{{}}}}},
+		"of the total, which both have, the first has 4, the second 3": {
+			Levels: []int{2, 2}, Margins: []Margin{exactly("A", []int{0}, []int64{1, 2}), exactly("B", []int{1}, []int64{2, 2})},
+		},
+		"the first has at least 7, the second 3": {
+			Levels: []int{2}, Margins: []Margin{exactly("A", []int{0}, []int64{1, 2}), {Name: "N", Low: []int64{7}, High: []int64{NoLimit}}},
+		},
+		"of variable 0 = 0, which both have, the first has 3, the second 2": {
+			Levels: []int{2, 2}, Margins: []Margin{exactly("A", []int{0}, []int64{2, 1}), exactly("AB", []int{1, 0}, []int64{2, 1, 1, 1})},
+		},
 	} {
 		require.ErrorContains(t, r.Check(context.Background()), want)
 		_, _, ok := Frechet(context.Background(), r)

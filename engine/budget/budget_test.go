@@ -36,7 +36,8 @@ func TestWork(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[int64]string{1: "0.000977 KiB", 1 << 10: "1 KiB", 1000 << 10: "0.977 MiB", 16 << 20: "16 MiB", 12<<30 + 1<<29: "12.5 GiB", 999 << 20: "999 MiB"} {
+	for n, want := range map[int64]string{1: "0.000977 KiB", 1 << 10: "1 KiB", 1000 << 10: "0.977 MiB", 16 << 20: "16 MiB", 12<<30 + 1<<29: "12.5 " +
+		"GiB", 999 << 20: "999 MiB"} {
 		require.Equal(t, want, Size(n))
 	}
 }

@@ -34,12 +34,18 @@ func drawSpillable(t *rapid.T) microdata {
 // within counts m with spills and merges it with little memory, of which as little as least a worker is taken.
 func (m microdata) within(t *rapid.T, s *Store, memory, least int64, times, sums bool) *Table {
 	often := rapid.IntRange(0, 3).Draw(t, "spills")
-	final, counters, err := m.counters(rapid.IntRange(1, 30).Draw(t, "batches"), rapid.IntRange(1, 3).Draw(t, "counters"), times, sums, func(c *Counter) error {
-		if rapid.IntRange(0, 3).Draw(t, "spill") >= often {
-			return nil
-		}
-		return c.Spill(s)
-	})
+	final, counters, err := m.counters(
+		rapid.IntRange(1, 30).Draw(t, "batches"),
+		rapid.IntRange(1, 3).Draw(t, "counters"),
+		times,
+		sums,
+		func(c *Counter) error {
+			if rapid.IntRange(0, 3).Draw(t, "spill") >= often {
+				return nil
+			}
+			return c.Spill(s)
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

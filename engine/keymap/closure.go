@@ -28,8 +28,13 @@ type NodesError struct {
 }
 
 func (e *NodesError) Error() string {
-	return fmt.Sprintf("%s: its %d categorizations of %d smallest categories have more than %d harmonizations: match fewer forms at once, or allow more (max_nodes)",
-		e.Variable, e.Categorizations, e.Sinks, e.Most)
+	return fmt.Sprintf(
+		"%s: its %d categorizations of %d smallest categories have more than %d harmonizations: match fewer forms at once, or allow more (max_nodes)",
+		e.Variable,
+		e.Categorizations,
+		e.Sinks,
+		e.Most,
+	)
 }
 
 // Closure are the harmonizations of all non-empty sets of the categorizations of a variable, which are among them, each once. It takes

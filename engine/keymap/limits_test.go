@@ -80,7 +80,11 @@ func TestLimitsOfClosures(t *testing.T) {
 	few := enough
 	few.Nodes = 2
 	_, err = Closure(context.Background(), "X", observed, few)
-	require.EqualError(t, err, "X: its 2 categorizations of 4 smallest categories have more than 2 harmonizations: match fewer forms at once, or allow more (max_nodes)")
+	require.EqualError(
+		t,
+		err,
+		"X: its 2 categorizations of 4 smallest categories have more than 2 harmonizations: match fewer forms at once, or allow more (max_nodes)",
+	)
 	few = enough
 	few.Budget.Bytes = 23
 	_, err = Closure(context.Background(), "X", observed, few)

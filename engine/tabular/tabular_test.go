@@ -199,7 +199,10 @@ func TestCheck(t *testing.T) {
 	magnitudes := margin(t, random, []int{0}, nil)
 	magnitudes.Measure = Magnitudes
 	for want, table := range map[string]Table{
-		"":                                {Variables: []Variable{a}, Margins: []*Margin{margin(t, random, []int{0}, map[string]Figure{"1": Exact(3)}), margin(t, random, nil, map[string]Figure{"": Exact(3)})}},
+		"": {
+			Variables: []Variable{a},
+			Margins:   []*Margin{margin(t, random, []int{0}, map[string]Figure{"1": Exact(3)}), margin(t, random, nil, map[string]Figure{"": Exact(3)})},
+		},
 		`two variables have the name "A"`: {Variables: []Variable{a, a}},
 		"the category 1 twice":            {Variables: []Variable{{Name: "A", Categories: []Category{Of("1"), Of("1")}}}},
 		`the variable A: the group "g"`:   {Variables: []Variable{{Name: "A", Hierarchy: Hierarchy{{Label: "g"}}}}},

@@ -174,7 +174,9 @@ func TestKindsOfCSV(t *testing.T) {
 		"line breaks in quotes":      {"a,b\r\n\"x\r\ny\",1\r\n\"x\ny\",2\r\n", "a", "a,b,sample_frequency\n\"x\r\ny\",1,1\n\"x\ny\",2,1\n"},
 		"empty text and null":        {"a,b\n\"\",1\n,1\n\"\",1\nx,1\n", "a", "a,b,sample_frequency\n\"\",1,2\n,1,1\n\"\",1,2\nx,1,1\n"},
 		"numbers in quotes":          {"a,b\n\"1\",1\n\"\",1\n,1\n", "a", "a,b,sample_frequency\n\"1\",1,1\n\"\",1,2\n,1,2\n"},
-		"20 digits":                  {"a,b\n12345678901234567890,1\n12345678901234567891,1\n", "a", "a,b,sample_frequency\n12345678901234567890,1,1\n12345678901234567891,1,1\n"},
+		"20 digits": {
+			"a,b\n12345678901234567890,1\n12345678901234567891,1\n", "a", "a,b,sample_frequency\n12345678901234567890,1,1\n12345678901234567891,1,1\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, rewritten(t, c.content, c.column, "out.csv")) })
 	}

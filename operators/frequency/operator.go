@@ -71,7 +71,8 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	f, s := &fitted{}, &Summary{}
 	f.summary = s
 	if slices.Contains(b.Policies, uniques.Wildcard) {
-		if err := env.InMemory(t, fmt.Sprintf("comparing %d key combinations, as a missing value may be anything (wildcard),", t.Classes()), 0, "take another policy"); err != nil {
+		if err := env.InMemory(t, fmt.Sprintf("comparing %d key combinations, as a missing value may be anything (wildcard),", t.Classes()), 0, "take another "+
+			"policy"); err != nil {
 			return nil, err
 		}
 		r, err := uniques.Frequencies(ctx, t, b.Policies)

@@ -90,7 +90,8 @@ type fitted struct {
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
-	if err := env.InMemory(t, fmt.Sprintf("the diversity of %d classes", t.Classes()), int64(t.Classes())*int64(8+24*len(tables)), operators.FewerVariables); err != nil {
+	if err := env.InMemory(t, fmt.Sprintf("the diversity of %d "+
+		"classes", t.Classes()), int64(t.Classes())*int64(8+24*len(tables)), operators.FewerVariables); err != nil {
 		return nil, err
 	}
 	f := &fitted{bound: b}

@@ -95,7 +95,8 @@ func (c *Config) Fields() schemas.Table {
 			Doc: "Total weight of the Dirichlet prior over all cells (alpha); several are compared in the summary, and the columns are of the first.",
 		},
 		{Name: "search", To: &c.Search, Words: Searches,
-			Doc: "exact: enumeration or dynamic programming. mc3: Markov chains. anneal: simulated annealing for one graph. occam: Occam's window. fixed: the graph that is given. Without it exact where that can be afforded, else mc3 with tempering.",
+			Doc: "exact: enumeration or dynamic programming. mc3: Markov chains. anneal: simulated annealing for one graph. occam: Occam's window. fixed: the graph " +
+				"that is given. Without it exact where that can be afforded, else mc3 with tempering.",
 			Flag: &schemas.Flag{
 				Name:  "search",
 				Usage: "how models are found: exact, mc3, anneal, occam or fixed (default: exact where it can be afforded, else mc3 with tempering)",
@@ -118,8 +119,18 @@ func (c *Config) Fields() schemas.Table {
 		{Name: "schedule", To: &c.Schedule, Words: Schedules, Doc: "Cooling: sweeps from the greedy graph, or the schedule of Smith 2011 (anneal)."},
 		{Name: "directions", To: &c.Directions, Words: WindowDirections, Doc: "Larger models only, or smaller ones too (occam)."},
 		{Name: "razor", To: &c.Razor, Doc: "Drop models with a more probable submodel in the window (occam)."},
-		{Name: "graph", To: &c.Graph, Doc: "independence, saturated, or cliques as in [AGE SEX][SEX REGION] (fixed); a name with blanks, brackets or quotes stands in double quotes, one of its own doubled.", Schema: `"minLength": 1`,
-			Flag: &schemas.Flag{Name: "graph", Usage: "the model of --search fixed: independence, saturated, or cliques such as '[AGE SEX][SEX REGION]'; names with blanks or brackets in double quotes: '[\"AGE GROUP\" SEX]'"}},
+		{
+			Name: "graph",
+			To:   &c.Graph,
+			Doc: "independence, saturated, or cliques as in [AGE SEX][SEX REGION] (fixed); a name with blanks, brackets or quotes stands in double quotes, one " +
+				"of its own doubled.",
+			Schema: `"minLength": 1`,
+			Flag: &schemas.Flag{
+				Name: "graph",
+				Usage: "the model of --search fixed: independence, saturated, or cliques such as '[AGE SEX][SEX REGION]'; names with blanks or brackets in double " +
+					"quotes: '[\"AGE GROUP\" SEX]'",
+			},
+		},
 		{Name: "burn_in", To: &c.BurnIn, Range: between(0, 1e9, "10000"), Doc: "Proposals of a chain before it counts (mc3)."},
 		{Name: "iterations", To: &c.Iterations, Range: between(1, 2e9, "1000000"), Doc: "Proposals of a chain after the burn-in (mc3).",
 			Flag: &schemas.Flag{Name: "iterations", Usage: "proposals of each chain (with --search mc3; default: 1000000)"}},
@@ -146,7 +157,8 @@ func (c *Config) Fields() schemas.Table {
 			Doc: "Models less probable than this part of the best are dropped (occam).",
 		},
 		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
-			Doc:  "gamma: a gamma law matched to the posterior of a cell. poisson: maximum-likelihood proportions. exact: the posterior itself. montecarlo: draws from it.",
+			Doc: "gamma: a gamma law matched to the posterior of a cell. poisson: maximum-likelihood proportions. exact: the posterior itself. montecarlo: draws " +
+				"from it.",
 			Flag: &schemas.Flag{Name: "estimator", Usage: "how a record's probabilities are computed: gamma, poisson, exact or montecarlo (default: gamma)"}},
 		{Name: "set_match", To: &c.SetMatch, Doc: "Add the chance that the records of a key are just the members chosen (poisson)."},
 		{Name: "baselines", To: &c.Baselines, Doc: "Compare with simpler models in the summary.",

@@ -122,7 +122,9 @@ func TestMC3UsesASavedModel(t *testing.T) {
 
 func TestMC3SummaryHasWhatWasAsked(t *testing.T) {
 	c := mc3.Config{
-		MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}, Baselines: true, RelativeRisk: true, Ordinal: []string{"B"}, PriorPrecision: []float64{1, 50},
+		MeasureOptions: schemas.MeasureOptions{
+			Missing: schemas.MissingCategory,
+		}, Baselines: true, RelativeRisk: true, Ordinal: []string{"B"}, PriorPrecision: []float64{1, 50},
 	}
 	_, report, err := mc3Rows(t, c, schemas.Sampling{Fraction: 0.2}, operators.Options{}, people, nil)
 	require.NoError(t, err)

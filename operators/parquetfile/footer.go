@@ -122,7 +122,8 @@ func (f *footer) group(g int) (thriftValue, error) {
 	return v, err
 }
 
-// readFooter reads and checks the footer of an open file, in about limit bytes of memory besides its own. Its errors say what the file is instead, as far as its bytes tell.
+// readFooter reads and checks the footer of an open file, in about limit bytes of memory besides its own. Its errors say what the file is instead, as far
+// as its bytes tell.
 func readFooter(r io.ReaderAt, size, limit int64) (*footer, error) {
 	if size == 0 {
 		return nil, errors.New("it is empty")

@@ -261,7 +261,8 @@ func TestHostilePages(t *testing.T) {
 		"no dictionary": {forgery{pages: []forgedPage{data(encodingDictionary, 8, []byte{0})}}, "indexes of a dictionary that its column chunk does not have"},
 		"encoding":      {forgery{pages: []forgedPage{data(encodingDeltaBytes, 8, big[:64])}}, "encoding 7, which INT32 does not have"},
 	}
-	for name, codec := range map[string]int64{"snappy": codecSnappy, "gzip": codecGzip, "brotli": codecBrotli, "zstd": codecZstd, "lz4": codecLZ4, "lz4 raw": codecLZ4Raw} {
+	for name, codec := range map[string]int64{"snappy": codecSnappy, "gzip": codecGzip, "brotli": codecBrotli, "zstd": codecZstd, "lz4": codecLZ4, "lz4 " +
+		"raw": codecLZ4Raw} {
 		packed, err := codecLike(codec, codecLike(codecLZ4Raw, nil)).Encode(nil, big)
 		require.NoError(t, err)
 		for _, kind := range []int64{pageData, pageDataV2} {

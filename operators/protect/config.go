@@ -159,7 +159,8 @@ func (c *Config) ruleFields() []schemas.Field {
 			Name: "overrides",
 			To:   &c.Overrides,
 			File: true,
-			Doc:  "What is said of cells by hand: .csv with the variables, set (safe, unsafe, protected, hidden), cost, lower, upper, reason and name, or tau-ARGUS' .hst.",
+			Doc: "What is said of cells by hand: .csv with the variables, set (safe, unsafe, protected, hidden), cost, lower, upper, reason and name, or " +
+				"tau-ARGUS' .hst.",
 			Flag: &schemas.Flag{Name: "overrides", Usage: "`FILE` with what is said of cells by hand (.csv or .hst)"},
 		},
 	}
@@ -172,7 +173,9 @@ func (c *Config) methodFields() []schemas.Field {
 			To:      &c.Method,
 			Words:   Methods,
 			Default: "optimal",
-			Doc:     "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. modular: those of one sub-table after another, for hierarchies. hypercube: quick, and hides more. network: two-way tables, quick. hand: those that overrides hide. rounding: all cells become multiples of base that add up.",
+			Doc: "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. modular: those of one sub-table after " +
+				"another, for hierarchies. hypercube: quick, and hides more. network: two-way tables, quick. hand: those that overrides hide. rounding: all cells " +
+				"become multiples of base that add up.",
 			Flag: &schemas.Flag{
 				Name:  "method",
 				Usage: "how unsafe cells are protected: optimal, modular, hypercube, network, hand, rounding or none (default: optimal)",
@@ -195,7 +198,8 @@ func (c *Config) methodFields() []schemas.Field {
 			To:      &c.Insider,
 			Words:   Insider,
 			Default: "exact",
-			Doc:     "What holders who are the only ones of a hidden cell must not know of others: the value (exact), as little as everybody (full), or they are not looked at (off).",
+			Doc: "What holders who are the only ones of a hidden cell must not know of others: the value (exact), as little as everybody (full), or they are " +
+				"not looked at (off).",
 			Flag: &schemas.Flag{
 				Name:  "insider",
 				Usage: "what the only contributors of hidden cells must not know of others: exact, full or off (default: exact)",
@@ -264,14 +268,16 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	case "mean", "ratio":
 		k.Add(
 			at("statistic"),
-			"a table of %ss does not add up, so that nothing can be said of what totals give away: protect the sum and the count that it is made of, and publish the %s only where both are published",
+			"a table of %ss does not add up, so that nothing can be said of what totals give away: protect the sum and the count that it is made of, and publish "+
+				"the %s only where both are published",
 			c.Statistic,
 			c.Statistic,
 		)
 	case "median":
 		k.Add(
 			at("statistic"),
-			"a table of medians does not add up, so that nothing can be said of what totals give away: protect the count, and publish a median only where it is published",
+			"a table of medians does not add up, so that nothing can be said of what totals give away: protect the count, and publish a median only where it is "+
+				"published",
 		)
 	case "sum":
 		if c.Response == "" {

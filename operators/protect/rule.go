@@ -55,7 +55,9 @@ func (r *Rule) Fields() schemas.Table {
 			Name:  "rule",
 			To:    &r.Rule,
 			Words: Rules,
-			Doc:   "min: too few contributors. dominance: the n largest have more than k per cent. p%: a coalition can estimate the largest other one to p per cent. pq: the same where all are known to q per cent beforehand. across: a line of counts tells those in it what others are. contiguous: the simplified form of that. concentration: at least p per cent of a line are in one category.",
+			Doc: "min: too few contributors. dominance: the n largest have more than k per cent. p%: a coalition can estimate the largest other one to p per " +
+				"cent. pq: the same where all are known to q per cent beforehand. across: a line of counts tells those in it what others are. contiguous: the " +
+				"simplified form of that. concentration: at least p per cent of a line are in one category.",
 		},
 		{
 			Name:  "n",

@@ -79,7 +79,8 @@ func (u units) of(column arrow.Array, i int) (int64, error) {
 		return 0, fmt.Errorf("the response %s: %w", u.from, err)
 	case v < 0 && !u.absolute:
 		return 0, fmt.Errorf(
-			"the response %s is %s in a record, and rules are for contributions of at least 0: say absolute: true (--absolute) if they are to count by their absolute value",
+			"the response %s is %s in a record, and rules are for contributions of at least 0: say absolute: true (--absolute) if they are to count by their "+
+				"absolute value",
 			u.from,
 			operators.Text(column, i),
 		)

@@ -53,7 +53,8 @@ func (r *Column) Fields() schemas.Table {
 			{
 				Name: "keep",
 				To:   &r.Keep,
-				Doc:  "false: the new column feeds the operators that follow and is not written; together with replace they see it under the old name, and the file keeps the old column.",
+				Doc: "false: the new column feeds the operators that follow and is not written; together with replace they see it under the old name, and the file " +
+					"keeps the old column.",
 			},
 		}}
 }

@@ -25,7 +25,8 @@ var Totals = []string{"same", "exact", "none"}
 // DefaultThreshold is the SAP whose smallest n is found unless the spec says otherwise.
 const DefaultThreshold = 0.5
 
-// A Config is what a spec says of sap, which finds for each released table how likely it is that somebody who knows n of its people can subtract them and learn that a
+// A Config is what a spec says of sap, which finds for each released table how likely it is that somebody who knows n of its people can subtract them and
+// learn that a
 // combination is empty. It needs no key: there is one table for each combination of By, over the variables Cells.
 type Config struct {
 	Prefix     string                // of the columns; "" means sap
@@ -48,7 +49,8 @@ func (s *Config) Fields() schemas.Table {
 			Name:   "by",
 			To:     &s.By,
 			Single: true,
-			Doc:    "Columns whose values tell the tables apart; without it there is one table. With levels, every combination is a table, whether somebody is in it or not.",
+			Doc: "Columns whose values tell the tables apart; without it there is one table. With levels, every combination is a table, whether somebody is in " +
+				"it or not.",
 			Flag: &schemas.Flag{
 				Name:  "by",
 				Usage: "`COLUMNS` whose values tell released tables apart, separated by commas; a record without one of them is in no table (default: one table)",

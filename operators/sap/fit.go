@@ -103,7 +103,8 @@ func (f *fit) makeKey(env operators.Env) {
 	case b.Published == nil && b.Config.Release.Random():
 		f.key = perturb.KeyOf(fmt.Appendf(nil, "microrisk seed %d", env.Seed))
 		env.Warn(
-			"%s: the published counts are made anew by the run's seed, which anybody can know; give the secret that they were published by, or the counts that were published, for what really is released",
+			"%s: the published counts are made anew by the run's seed, which anybody can know; give the secret that they were published by, or the counts that were "+
+				"published, for what really is released",
 			b.prefix,
 		)
 	}

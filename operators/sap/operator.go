@@ -22,7 +22,8 @@ var document []byte
 
 func init() {
 	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "attribution from released tables", New: func() schemas.Config { return &Config{} },
-		Doc:    "Finds how likely somebody who knows n people of a released table can subtract them and learn that a combination is empty (subtraction-attribution probability).",
+		Doc: "Finds how likely somebody who knows n people of a released table can subtract them and learn that a combination is empty " +
+			"(subtraction-attribution probability).",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "Greatest SAP of a released table at the largest n of known, 0 to 1."}}})
 }
 

@@ -62,13 +62,25 @@ func TestPublishedCountsThatCannotBe(t *testing.T) {
 		scheme schemas.Perturbation
 		rows   []string
 	}{
-		"table [north]: the count of [S=m, H=good] is 2, which cannot have been published as 5 without perturbation, as released.csv says":    {"", exact, []string{"north m good 5", "north f bad 1"}},
-		"is 2, which cannot have been published as 6 by unbiased random rounding to base 3, as released.csv says":                             {"", random, []string{"north m good 6"}},
-		"released.csv has no row for [north, f, bad]; absent rows are read as 0, and the count of [S=f, H=bad] is 1":                          {"", exact, []string{"north m good 2"}},
+		"table [north]: the count of [S=m, H=good] is 2, which cannot have been published as 5 without perturbation, as released.csv says": {
+			"", exact, []string{"north m good 5", "north f bad 1"},
+		},
+		"is 2, which cannot have been published as 6 by unbiased random rounding to base 3, as released.csv says": {
+			"", random, []string{"north m good 6"},
+		},
+		"released.csv has no row for [north, f, bad]; absent rows are read as 0, and the count of [S=f, H=bad] is 1": {
+			"", exact, []string{"north m good 2"},
+		},
 		"released.csv has no row for [north, Total, Total]; absent rows are read as 0, and the total is 3; write the margins to the file too": {"same", exact, all},
-		"released.csv has a count of 1 in the row [north, x, bad], and no record has the category x of S: declare levels":                     {"", exact, append([]string{"north x bad 1"}, all...)},
-		"released.csv has a count of 2 in the row [west, m, good], and no record has the category west of A":                                  {"", exact, append([]string{"west m good 2"}, all...)},
-		"released.csv has a count of 1 in the row [north, missing, bad], and no record has the category missing of S":                         {"", exact, append([]string{"north _ bad 1"}, all...)},
+		"released.csv has a count of 1 in the row [north, x, bad], and no record has the category x of S: declare levels": {
+			"", exact, append([]string{"north x bad 1"}, all...),
+		},
+		"released.csv has a count of 2 in the row [west, m, good], and no record has the category west of A": {
+			"", exact, append([]string{"west m good 2"}, all...),
+		},
+		"released.csv has a count of 1 in the row [north, missing, bad], and no record has the category missing of S": {
+			"", exact, append([]string{"north _ bad 1"}, all...),
+		},
 	} {
 		_, err := with(c.total, c.scheme, c.rows...)
 		require.ErrorContains(t, err, want)

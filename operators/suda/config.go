@@ -60,7 +60,8 @@ type Config struct {
 func (c *Config) Fields() schemas.Table {
 	return schemas.Table{Fields: c.With(Name, []schemas.Field{
 		{Name: "score", To: &c.Score, Words: Scores, Default: ScoreLattice,
-			Doc: "Weight of a minimal sample unique of size s among K key variables. lattice: (2^(K-s)-1)/C(K,s). lattice-limited: the same lattice up to max_size only. factorial: (K-s)!. elliot-limited: the product of K-i for i from s to max_size.",
+			Doc: "Weight of a minimal sample unique of size s among K key variables. lattice: (2^(K-s)-1)/C(K,s). lattice-limited: the same lattice up to max_size " +
+				"only. factorial: (K-s)!. elliot-limited: the product of K-i for i from s to max_size.",
 			Flag: &schemas.Flag{
 				Name:  "score",
 				Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)",

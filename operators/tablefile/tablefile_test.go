@@ -44,7 +44,8 @@ func TestParseHRC(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a\n x\nb\n x", shape(tree))
 	for text, says := range map[string]string{
-		"Nr\n@@1": "r.hrc:2: the code \"1\" is at level 3", "@1": "r.hrc:1: the code \"1\" is at level 2", "Nr\n@": "r.hrc:2: there is no code", "\n": "r.hrc has no code",
+		"Nr\n@@1": "r.hrc:2: the code \"1\" is at level 3", "@1": "r.hrc:1: the code \"1\" is at level 2", "Nr\n@": "r.hrc:2: there is no code", "\n": "r.hrc " +
+			"has no code",
 		"a\n@x\nb\n@x": "r.hrc:4: the code \"x\" stands in line 2 too", "a\n@\xff": "r.hrc:2: it is not UTF-8",
 	} {
 		_, err := ParseHRC("r.hrc", []byte(text), "x", "@", false)

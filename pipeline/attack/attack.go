@@ -230,7 +230,14 @@ func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, 
 
 // frontier is the Bayesian strategy at several numbers of the first cells of an order: two rows each, one a direction. class gives the class
 // of a cell.
-func frontier(ctx context.Context, e *attack.Estimate, by attack.Ranking, order, at []int, classes []attack.Class, class func(cell int) int) ([]Row, error) {
+func frontier(
+	ctx context.Context,
+	e *attack.Estimate,
+	by attack.Ranking,
+	order, at []int,
+	classes []attack.Class,
+	class func(cell int) int,
+) ([]Row, error) {
 	points, err := e.Frontier(ctx, order, at)
 	if err != nil {
 		return nil, err

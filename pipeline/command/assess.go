@@ -96,13 +96,15 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			&cli.StringFlag{
 				Name:    "out",
 				Aliases: []string{"o"},
-				Usage:   "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: NAME.risk.parquet in the current folder)",
+				Usage: "output file (for several inputs too, if their columns are identical), folder for one output an input, or - for an Arrow IPC stream (default: " +
+					"NAME.risk.parquet in the current folder)",
 			},
 			&cli.StringFlag{Name: "summary", Usage: "write the summary document to `FILE`; - for standard output"},
 			&cli.StringFlag{Name: "id", Usage: "name the riskiest records in the table by `COLUMN` too; its values go into no summary and no metadata"},
 			&cli.StringFlag{
-				Name:  "footer",
-				Usage: "what of the summary goes into the metadata of Parquet outputs: release (what is true of their rows and columns alone), full or none (default: release)",
+				Name: "footer",
+				Usage: "what of the summary goes into the metadata of Parquet outputs: release (what is true of their rows and columns alone), full or none (default: " +
+					"release)",
 			},
 			&cli.BoolFlag{Name: "keep-rows", Usage: "rows that --select does not choose stay in the output, without values of risk"},
 			&cli.StringSliceFlag{

@@ -139,7 +139,8 @@ func (e tooLong) Error() string {
 		about = report.Count(int64(math.Ceil(days))) + " days"
 	}
 	return fmt.Sprintf(
-		"the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) goes on all the same",
+		"the search would take about %s: with at most %d variables a set (--max-size %d, in a spec max_size: %d) it takes about a minute; --force (force: true) "+
+			"goes on all the same",
 		about,
 		e.MaxSize,
 		e.MaxSize,

@@ -364,24 +364,31 @@ func TestWrong(t *testing.T) {
 		"small":           {with("--population-size", "5"), ExitFailed, "population size 5"},
 		"output is input": {[]string{"assess", "people.csv", "--key", key, "--out", "./people.csv"}, ExitWrong, "the output ./people.csv is the input people.csv"},
 		"output folder":   {[]string{"assess", "people.csv", "--key", key, "--out", "people.csv/x.csv"}, ExitWrong, "the folder people.csv is a file"},
-		"remote":          {[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "paths of kind s3:// are not read or written"},
-		"twice":           {[]string{"assess", "people.csv", "./people.csv", "--key", key, "--out", "empty"}, ExitWrong, "are the same file"},
-		"planned":         {with("--measures", "tau"), ExitWrong, "tau is not part of this version"},
-		"limit":           {with("--limit", "dsi=1"), ExitWrong, `limit "dsi" is unknown; did you mean dis?`},
-		"size":            {with("--memory", "lots"), ExitWrong, `"lots" is no size`},
-		"policy":          {with("--missing", "wildcrd"), ExitWrong, "did you mean wildcard?"},
-		"DIS, threshold":  {with("--limit", "dis=0.1", "--threshold", "2", "--fraction", "0.1"), ExitWrong, "there is no DIS with a threshold above 1"},
-		"range":           {with("--select", "age=a..b"), ExitWrong, "\"a\" is no number; \"b\" is no number\n"},
-		"weight":          {with("--weight", "nosuch"), ExitWrong, "the weight: there is no column \"nosuch\""},
-		"small limit":     {[]string{"assess", "people.csv", "--key", key, "--fraction", "0.1", "--limit", "dis=0.00001", "--out", "-", "--quiet"}, ExitLimit, "is 0.181818, at most 0.00001 is allowed"},
+		"remote": {
+			[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "paths of kind s3:// are not read or written",
+		},
+		"twice":          {[]string{"assess", "people.csv", "./people.csv", "--key", key, "--out", "empty"}, ExitWrong, "are the same file"},
+		"planned":        {with("--measures", "tau"), ExitWrong, "tau is not part of this version"},
+		"limit":          {with("--limit", "dsi=1"), ExitWrong, `limit "dsi" is unknown; did you mean dis?`},
+		"size":           {with("--memory", "lots"), ExitWrong, `"lots" is no size`},
+		"policy":         {with("--missing", "wildcrd"), ExitWrong, "did you mean wildcard?"},
+		"DIS, threshold": {with("--limit", "dis=0.1", "--threshold", "2", "--fraction", "0.1"), ExitWrong, "there is no DIS with a threshold above 1"},
+		"range":          {with("--select", "age=a..b"), ExitWrong, "\"a\" is no number; \"b\" is no number\n"},
+		"weight":         {with("--weight", "nosuch"), ExitWrong, "the weight: there is no column \"nosuch\""},
+		"small limit": {
+			[]string{"assess", "people.csv", "--key", key, "--fraction", "0.1", "--limit", "dis=0.00001", "--out", "-", "--quiet"}, ExitLimit,
+			"is 0.181818, at most 0.00001 is allowed",
+		},
 		"several outputs": {[]string{"assess", "people.csv", "b.csv", "--key", key}, ExitWrong, "--out FILE for one of all if their columns are identical"},
 		"no key, missing": {[]string{"inspect", "people.csv", "--missing", "drop"}, ExitWrong, "there is no --key"},
 		"no key, band":    {[]string{"inspect", "people.csv", "--band", "age=5"}, ExitWrong, "there is no --key"},
 		"values and key":  {[]string{"inspect", "people.csv", "--values", "age", "--key", "age"}, ExitWrong, "give one of them"},
 		"values of none":  {[]string{"inspect", "people.csv", "--values", "agee"}, ExitWrong, "there is no column \"agee\"; did you mean \"age\"?"},
 		"no row":          {[]string{"explain", "people.csv", "--key", key, "--row", "12"}, ExitWrong, "there is no row 12; people.csv has 12 rows"},
-		"spec":            {[]string{"validate", "bad.yaml"}, ExitWrong, "microrisk: bad.yaml:3:24: key variable age is named twice; each counts once\nmicrorisk: bad.yaml:4:13:"},
-		"no spec":         {[]string{"run", "none.yaml"}, ExitFailed, "cannot read the spec none.yaml: no such file or directory"},
+		"spec": {
+			[]string{"validate", "bad.yaml"}, ExitWrong, "microrisk: bad.yaml:3:24: key variable age is named twice; each counts once\nmicrorisk: bad.yaml:4:13:",
+		},
+		"no spec": {[]string{"run", "none.yaml"}, ExitFailed, "cannot read the spec none.yaml: no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := microrisk(t, c.args...)
@@ -476,9 +483,11 @@ func TestHints(t *testing.T) {
 		"run takes a spec, and people.csv is data: microrisk assess people.csv":                     {"run", "people.csv"},
 		"or say --format parquet, arrow or csv":                                                     {"assess", "bare", "--key", "a", "--out", "x.csv"},
 		"mc3 needs the size of the population: add --fraction, --population-size or --weight":       {"assess", "people.csv", "--key", "age", "--measures", "mc3"},
-		"a figure of kanonymity; add kanonymity to --measures":                                      {"assess", "people.csv", "--key", "age", "--limit", "kanonymity_violations=0"},
-		"allow it with --allow-empty":                                                               {"assess", "people.csv", "--key", "age", "--select", "sex=male"},
-		`there is no command "asses"; did you mean assess?`:                                         {"asses"},
+		"a figure of kanonymity; add kanonymity to --measures": {
+			"assess", "people.csv", "--key", "age", "--limit", "kanonymity_violations=0",
+		},
+		"allow it with --allow-empty":                       {"assess", "people.csv", "--key", "age", "--select", "sex=male"},
+		`there is no command "asses"; did you mean assess?`: {"asses"},
 	} {
 		r := microrisk(t, args...)
 		require.Equal(t, ExitWrong, r.status, r.err)

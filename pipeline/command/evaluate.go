@@ -20,7 +20,8 @@ func (c *console) evaluateCommand() *cli.Command {
 		Name:      "evaluate",
 		Usage:     "judge risk scores against a population that is known",
 		ArgsUsage: "FILE... | SPEC.yaml",
-		UsageText: "microrisk evaluate FILE... --key AGE,SEX,... --fraction 0.01,0.05 --measures suda,mc3 [--out FOLDER]\nmicrorisk evaluate SPEC.yaml --fraction 0.01,0.05 [--out FOLDER]\nmicrorisk evaluate --spec FILE.yaml",
+		UsageText: "microrisk evaluate FILE... --key AGE,SEX,... --fraction 0.01,0.05 --measures suda,mc3 [--out FOLDER]\n" +
+			"microrisk evaluate SPEC.yaml --fraction 0.01,0.05 [--out FOLDER]\nmicrorisk evaluate --spec FILE.yaml",
 		Description: `FILE is taken as the whole population. Samples are drawn from it, each is scored
 as if the rest were unknown, and the scores of its sample uniques are compared
 with the truth: ROC curves, precision among the riskiest, Copas' logit rank plot

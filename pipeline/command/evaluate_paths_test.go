@@ -22,15 +22,17 @@ func TestNoCommandWritesWhatItReads(t *testing.T) {
 		args []string
 		want string
 	}{
-		"assess":           {[]string{"assess", "people.csv", "--key", key, "--out", "o.csv", "--summary", "people.csv"}, "is the input people.csv"},
-		"run":              {[]string{"run", "spec.yaml"}, "is the spec spec.yaml"},
-		"tabulate":         {[]string{"tabulate", "people.csv", "--cells", "sex", "--out", "./people.csv"}, "is the input people.csv"},
-		"evaluate":         {[]string{"evaluate", "people.csv", "--key", key, "--fraction", "0.5", "--out", "ev"}, "is the population people.csv"},
-		"attack":           {[]string{"attack", "--sample", "people.csv", "--fraction", "0.5", "--key", key, "--out", "people.csv"}, "is the input people.csv"},
-		"attack, model":    {[]string{"attack", "--sample", "people.csv", "--fraction", "0.5", "--key", key, "--model-out", "people.csv"}, "is the input people.csv"},
-		"link":             {[]string{"link", "people.csv", "table.csv", "--population-size", "100", "--out", "table.csv"}, "is the input table.csv"},
-		"link, its recode": {[]string{"link", "people.csv", "table.csv", "--population-size", "100", "--recode-a", "recodes.yaml", "--pairs", "recodes.yaml"}, "recodes.yaml"},
-		"bounds":           {[]string{"bounds", "table.csv", "--out", "table.csv"}, "is the input table.csv"},
+		"assess":        {[]string{"assess", "people.csv", "--key", key, "--out", "o.csv", "--summary", "people.csv"}, "is the input people.csv"},
+		"run":           {[]string{"run", "spec.yaml"}, "is the spec spec.yaml"},
+		"tabulate":      {[]string{"tabulate", "people.csv", "--cells", "sex", "--out", "./people.csv"}, "is the input people.csv"},
+		"evaluate":      {[]string{"evaluate", "people.csv", "--key", key, "--fraction", "0.5", "--out", "ev"}, "is the population people.csv"},
+		"attack":        {[]string{"attack", "--sample", "people.csv", "--fraction", "0.5", "--key", key, "--out", "people.csv"}, "is the input people.csv"},
+		"attack, model": {[]string{"attack", "--sample", "people.csv", "--fraction", "0.5", "--key", key, "--model-out", "people.csv"}, "is the input people.csv"},
+		"link":          {[]string{"link", "people.csv", "table.csv", "--population-size", "100", "--out", "table.csv"}, "is the input table.csv"},
+		"link, its recode": {
+			[]string{"link", "people.csv", "table.csv", "--population-size", "100", "--recode-a", "recodes.yaml", "--pairs", "recodes.yaml"}, "recodes.yaml",
+		},
+		"bounds": {[]string{"bounds", "table.csv", "--out", "table.csv"}, "is the input table.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := microrisk(t, c.args...)

@@ -22,7 +22,8 @@ func (c *console) explain() *cli.Command {
 		Name:      "explain",
 		Usage:     "show why a record is at risk, and who nearly matches it",
 		ArgsUsage: "FILE... | SPEC.yaml",
-		UsageText: "microrisk explain FILE... --row N --key AGE,SEX,... [--in FILE]\nmicrorisk explain SPEC.yaml --row N\nmicrorisk explain ANNOTATED.parquet --row N",
+		UsageText: "microrisk explain FILE... --row N --key AGE,SEX,... [--in FILE]\nmicrorisk explain SPEC.yaml --row N\n" +
+			"microrisk explain ANNOTATED.parquet --row N",
 		Description: `Lists the record's minimal sample uniques with their values: each is a smallest
 set of facts by which nobody else in the files is like it. Then its SUDA score,
 DIS-IS where the sampling is known (--fraction, --weight, or the spec's), what
@@ -37,7 +38,10 @@ A spec, or an annotated Parquet file alone, tells key, recodes and policies.`,
 			&cli.StringFlag{Name: "in", Usage: "`FILE` that has the record, if several are counted together"},
 			&cli.IntFlag{Name: "max-size", Usage: "list minimal sample uniques of at most `N` variables; 0 for all"},
 			&cli.StringFlag{Name: "score", Usage: "definition of the SUDA score: lattice, lattice-limited, factorial or elliot-limited (default: lattice)"},
-			&cli.StringSliceFlag{Name: "measures", Usage: "what other measures say of the record, where the sampling is known: suda,mc3 for models of the population (default: those of the spec; suda)"},
+			&cli.StringSliceFlag{
+				Name:  "measures",
+				Usage: "what other measures say of the record, where the sampling is known: suda,mc3 for models of the population (default: those of the spec; suda)",
+			},
 		}),
 		Action: func(ctx *cli.Context) error {
 			spec, scored, err := explainedSpec(ctx)

@@ -98,7 +98,8 @@ func TestLinkBySpec(t *testing.T) {
 	sameBySpec(
 		t,
 		strings.Fields(
-			"link a.csv b.csv --key S,A --population p.csv --table t.csv --scheme random --base 3 --bounds tight --convolve --levels A=1|2|3 --out l.csv --pairs q.csv --most-pairs 99",
+			"link a.csv b.csv --key S,A --population p.csv --table t.csv --scheme random --base 3 --bounds tight --convolve --levels A=1|2|3 --out l.csv --pairs "+
+				"q.csv --most-pairs 99",
 		),
 		"l.csv",
 		"q.csv",

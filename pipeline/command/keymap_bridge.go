@@ -158,7 +158,11 @@ func bridgePair(ctx context.Context, e *keymap.Environment, answers []keymap.Ans
 		if err != nil {
 			return nil, err
 		}
-		head := fmt.Sprintf("# Columns of the data of %q as they can be compared: recodes for microrisk link --allow-empty,\n# since a category may have no record, or below recode: in a spec with allow_empty: true.\n", side.form)
+		head := fmt.Sprintf(
+			"# Columns of the data of %q as they can be compared: recodes for microrisk link --allow-empty,\n"+
+				"# since a category may have no record, or below recode: in a spec with allow_empty: true.\n",
+			side.form,
+		)
 		made = append(made, bridgeText{side.out, append([]byte(head), recode.ColumnsYAML(b.Recodes())...)})
 	}
 	return made, nil
@@ -189,6 +193,12 @@ func linkCommandText(answers []keymap.Answer, recodeA, recodeB, dataA, dataB str
 	for _, a := range keymap.Keys(answers) {
 		key = append(key, shellWord(keymap.KeyColumn(a.Name)))
 	}
-	return fmt.Sprintf("the attack: microrisk link %s %s --key %s --recode-a %s --recode-b %s --allow-empty --population-size N", named(dataA, "A"), named(dataB, "B"),
-		strings.Join(key, ","), shellWord(recodeA), shellWord(recodeB))
+	return fmt.Sprintf(
+		"the attack: microrisk link %s %s --key %s --recode-a %s --recode-b %s --allow-empty --population-size N",
+		named(dataA, "A"),
+		named(dataB, "B"),
+		strings.Join(key, ","),
+		shellWord(recodeA),
+		shellWord(recodeB),
+	)
 }

@@ -48,7 +48,11 @@ func TestKeymapChangesAreWhole(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out strings.Builder
-	status := Run(ctx, []string{"microrisk", "keymap", "rename", "variable", "Sex", "Gender", "-r", "r"}, Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+	status := Run(
+		ctx,
+		[]string{"microrisk", "keymap", "rename", "variable", "Sex", "Gender", "-r", "r"},
+		Streams{In: strings.NewReader(""), Out: &out, Err: &out},
+	)
 	require.Equal(t, ExitFailed, status)
 	require.Equal(t, before, texts(t, "r"))
 
@@ -94,7 +98,10 @@ func TestKeymapLongTexts(t *testing.T) {
 		require.Equal(t, ExitFailed, got.status)
 		require.Contains(t, got.err, says)
 	}
-	writeTexts(t, map[string]string{"r/forms/c.yaml": "schema: microrisk/keymap/form@1\nname: C\n" + strings.Repeat("q", 900) + "\u00e9" + strings.Repeat("q", 100000)})
+	writeTexts(
+		t,
+		map[string]string{"r/forms/c.yaml": "schema: microrisk/keymap/form@1\nname: C\n" + strings.Repeat("q", 900) + "\u00e9" + strings.Repeat("q", 100000)},
+	)
 	got := microrisk(t, "keymap", "check", "-r", "r")
 	require.Equal(t, ExitFailed, got.status)
 	require.Less(t, len(got.out), 3000)
@@ -110,7 +117,10 @@ func TestKeymapTooManyHarmonizations(t *testing.T) {
 		nodes, all = append(nodes, fmt.Sprintf("{id: s%d}", i)), append(all, fmt.Sprintf("s%d", i))
 	}
 	form := func(name string, categories []string) {
-		files["r/forms/"+name+".yaml"] = "schema: microrisk/keymap/form@1\nname: " + name + "\nvariables: {X: {categories: [" + strings.Join(categories, ", ") + "]}}\n"
+		files["r/forms/"+name+".yaml"] = "schema: microrisk/keymap/form@1\nname: " + name + "\nvariables: {X: {categories: [" + strings.Join(
+			categories,
+			", ",
+		) + "]}}\n"
 	}
 	for i := range pairs {
 		nodes = append(nodes, fmt.Sprintf("{id: m%d}", i))
@@ -119,7 +129,13 @@ func TestKeymapTooManyHarmonizations(t *testing.T) {
 		form(fmt.Sprintf("f%d", i), append(one, all[2*i+2:]...))
 	}
 	form("t", all)
-	files["r/variables/x.yaml"] = "schema: microrisk/keymap/variable@1\nname: X\nnodes: [" + strings.Join(nodes, ", ") + "]\nedges: [" + strings.Join(edges, ", ") + "]\n"
+	files["r/variables/x.yaml"] = "schema: microrisk/keymap/variable@1\nname: X\nnodes: [" + strings.Join(
+		nodes,
+		", ",
+	) + "]\nedges: [" + strings.Join(
+		edges,
+		", ",
+	) + "]\n"
 	writeTexts(t, files)
 	says := "its 21 categorizations of 40 smallest categories have more than 1000 harmonizations"
 	refused(t, map[string]string{
@@ -128,7 +144,8 @@ func TestKeymapTooManyHarmonizations(t *testing.T) {
 		"keymap report -r r --target t --max-nodes 1000 --out x.html": says,
 	}, ExitFailed)
 	refused(t, map[string]string{"keymap analyse -r r --target t --max-nodes 0": "--max-nodes is 0"}, ExitWrong)
-	for _, line := range []string{"form t", "overlap X t f0", "grid --cells codes", "grid --cells target --target t", "lookup X C40.001", "graph X --kind partition"} {
+	for _, line := range []string{"form t", "overlap X t f0", "grid --cells codes", "grid --cells target --target t", "lookup X C40.001", "graph X --kind " +
+		"partition"} {
 		done(t, "keymap "+line+" -r r")
 	}
 }

@@ -158,7 +158,8 @@ func TestKeymapImportSteps(t *testing.T) {
 func TestKeymapImportRefuses(t *testing.T) {
 	fresh(t, map[string]string{
 		"people.csv": people, "floats.csv": "a,b\n1.5,2.5\n", "none.csv": "", "header.csv": "a,b\n", "bytes.csv": "a\n\xff\n", "empty.csv": "a,b\nx,\n",
-		"words.csv": "a\n1\nmany\n", "long.csv": "form,variable,category\nA,x,y\n", "r/forms/old.yaml": "schema: microrisk/keymap/form@1\nname: Old\nvariables: {Sex: {}}\n",
+		"words.csv": "a\n1\nmany\n", "long.csv": "form,variable,category\nA,x,y\n", "r/forms/old.yaml": "schema: microrisk/keymap/form@1\nname: Old\n" +
+			"variables: {Sex: {}}\n",
 		"r/variables/sex.yaml": "schema: microrisk/keymap/variable@1\nname: Sex\nnodes: [{id: f}, {id: both}, {id: m}]\nedges: [[both, f]]\n",
 		"ab.csv":               "Sex\nf\nboth\nm\n", "two.csv": "Sex,sex\nf,m\n", "three.csv": "Sex\nf\nm\nx\ny\n",
 	})
@@ -230,7 +231,11 @@ func TestKeymapImportTables(t *testing.T) {
 
 	got = done(t, "keymap import f2.csv -r r --step Age=1")
 	require.Contains(t, got.err, `\"16-20\" was taken for 16 <= x < 21`)
-	require.Contains(t, texts(t, "r")["forms/z.yaml"], "Age: {categories: [\"0-16\", \"16-21\", \"21-65\", \"65-inf\"]}\n  Sex: {categories: [male, female]}\n")
+	require.Contains(
+		t,
+		texts(t, "r")["forms/z.yaml"],
+		"Age: {categories: [\"0-16\", \"16-21\", \"21-65\", \"65-inf\"]}\n  Sex: {categories: [male, female]}\n",
+	)
 	before := texts(t, "r")
 	for _, says := range []string{
 		`there is a form "X" already, in forms/x.yaml`, `variable "Age", in variables/age.yaml, has no category "15-20"`,

@@ -245,15 +245,28 @@ func TestNothingIsWaitedFor(t *testing.T) {
 		stdin func(w io.Writer)
 		want  string
 	}{
-		"in a folder":            {[]string{"assess", "data", "--key", "a", "--out", "out.csv"}, nil, "data/part.csv: it is not a regular file"},
-		"input":                  {[]string{"assess", "fifo", "--key", "a", "--out", "out.csv"}, nil, "it is not a regular file"},
-		"spec":                   {[]string{"run", "fifo"}, nil, "cannot read the spec fifo: it is not a regular file"},
-		"endless spec":           {[]string{"run", "/dev/zero"}, nil, "cannot read the spec /dev/zero: it is not a regular file"},
-		"model":                  {[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "fifo", "--out", "out.csv"}, nil, "the saved model fifo cannot be read: it is not a regular file"},
-		"endless model":          {[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "/dev/zero", "--out", "out.csv"}, nil, "it is not a regular file"},
-		"endless secret":         {[]string{"tabulate", "in.csv", "--cells", "a", "--scheme", "random", "--base", "3", "--secret", "/dev/zero"}, nil, "the secret /dev/zero cannot be read: it is not a regular file"},
-		"recodes":                {[]string{"link", "in.csv", "in.csv", "--population-size", "10", "--recode-a", "fifo"}, nil, "cannot read the recodes fifo: it is not a regular file"},
-		"published":              {[]string{"assess", "in.csv", "--measures", "sap", "--cells", "a", "--published", "fifo", "--out", "out.csv"}, nil, "it is not a regular file"},
+		"in a folder":  {[]string{"assess", "data", "--key", "a", "--out", "out.csv"}, nil, "data/part.csv: it is not a regular file"},
+		"input":        {[]string{"assess", "fifo", "--key", "a", "--out", "out.csv"}, nil, "it is not a regular file"},
+		"spec":         {[]string{"run", "fifo"}, nil, "cannot read the spec fifo: it is not a regular file"},
+		"endless spec": {[]string{"run", "/dev/zero"}, nil, "cannot read the spec /dev/zero: it is not a regular file"},
+		"model": {
+			[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "fifo", "--out", "out.csv"}, nil,
+			"the saved model fifo cannot be read: it is not a regular file",
+		},
+		"endless model": {
+			[]string{"assess", "in.csv", "--key", "a,b", "--measures", "mc3", "--fraction", "0.5", "--model-in", "/dev/zero", "--out", "out.csv"}, nil,
+			"it is not a regular file",
+		},
+		"endless secret": {
+			[]string{"tabulate", "in.csv", "--cells", "a", "--scheme", "random", "--base", "3", "--secret", "/dev/zero"}, nil,
+			"the secret /dev/zero cannot be read: it is not a regular file",
+		},
+		"recodes": {
+			[]string{"link", "in.csv", "in.csv", "--population-size", "10", "--recode-a", "fifo"}, nil, "cannot read the recodes fifo: it is not a regular file",
+		},
+		"published": {
+			[]string{"assess", "in.csv", "--measures", "sap", "--cells", "a", "--published", "fifo", "--out", "out.csv"}, nil, "it is not a regular file",
+		},
 		"endless standard input": {[]string{"assess", "-", "--key", "a", "--out", "out.csv", "--temp-dir", "."}, zeros, "standard input"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -113,8 +113,17 @@ func TestConditionOf(t *testing.T) {
 func TestReportOfLongNames(t *testing.T) {
 	long := strings.Repeat("household_", 12)
 	dis := 0.123456789
-	scored := &suda.Summary{Score: "lattice", MaxSize: 3, Threshold: 1, MeasuredRecords: schemas.MeasuredRecords{Records: 123456789012}, DIS: &dis, Fraction: &dis, MSUs: 98765432109,
-		SpecialUniques: 5, FileScore: 1e6}
+	scored := &suda.Summary{
+		Score:           "lattice",
+		MaxSize:         3,
+		Threshold:       1,
+		MeasuredRecords: schemas.MeasuredRecords{Records: 123456789012},
+		DIS:             &dis,
+		Fraction:        &dis,
+		MSUs:            98765432109,
+		SpecialUniques:  5,
+		FileScore:       1e6,
+	}
 	for range 12 {
 		scored.Variables = append(scored.Variables, suda.Blame{Name: long, Score: 1, Share: 12.345})
 	}

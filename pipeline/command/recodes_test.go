@@ -31,7 +31,8 @@ func TestRecodeFlags(t *testing.T) {
 	require.Contains(t, recode("--recode", "@recodes.yaml"), "age5: {from: age, width: 5, keep: false}")
 
 	for text, want := range map[string]string{
-		"age": "is no recode", ":a=b": "is no recode", "age:top=80,top=90": "says top twice", "age:width=0": "no setting of a band", "age:width=5,nurse=a": "no setting",
+		"age": "is no recode", ":a=b": "is no recode", "age:top=80,top=90": "says top twice", "age:width=0": "no setting of a band", "age:width=5,nurse=a": "no " +
+			"setting",
 		"job:a=b|c,d=b": `"b" becomes both "a" and "d"`, "job:a=*,b=*": "says twice", "job:a": "no equals sign", "wage:a=b": "wage is not in the key", "@none": "cannot read the recodes none",
 		"age:truncate=1.5": "no setting",
 	} {

@@ -54,7 +54,8 @@ func TestFiguresOfBandsThatAreNotReleased(t *testing.T) {
 	require.Contains(t, r.err, "the figures are of age as recoded, and the output has what is in the input")
 	r = microrisk(t, "assess", "people.csv", "--measures", "sap", "--cells", "age,sex", "--band", "age=10", "--known", "1", "--out", "t.csv")
 	require.Contains(t, r.err, "the figures are of age as recoded")
-	const spec = "\ufeffversion: 1\nsource: {path: people.csv}\nkey: {variables: [sex, AGEB]}\noperators:\n  - recode: {AGEB: {from: age, width: 10, keep: %s}}\n  - suda\n%ssink: {path: s.csv}\n"
+	const spec = "\ufeffversion: 1\nsource: {path: people.csv}\nkey: {variables: [sex, AGEB]}\noperators:\n" +
+		"  - recode: {AGEB: {from: age, width: 10, keep: %s}}\n  - suda\n%ssink: {path: s.csv}\n"
 	for want, text := range map[bool]string{true: fmt.Sprintf(spec, "true", ""), false: fmt.Sprintf(spec, "false", "  - select: {columns: [sex, suda_score]}\n")} {
 		require.NoError(t, os.WriteFile("s.yaml", []byte(text), 0o600))
 		r = microrisk(t, "run", "s.yaml")

@@ -81,7 +81,8 @@ func missingText(spec *schemas.Spec, o *pipeline.Outcome, scored *suda.Summary) 
 	}
 	return note(
 		fmt.Sprintf(
-			"%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another missing-value policy (ignore, wildcard or drop) shows what rests on values.",
+			"%d of these %d records have missing values, which count as a category here: sets with a missing %s make %s of the file's score. Another missing-value "+
+				"policy (ignore, wildcard or drop) shows what rests on values.",
 			without,
 			top,
 			report.Printable(name),
@@ -104,7 +105,8 @@ func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) 
 	if dis := scored; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
 		text += note(
 			fmt.Sprintf(
-				"DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
+				"DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the "+
+					"file but uncertain where there are few pairs. CM|UM takes the population as drawn from the models above, and is as good as they are.%s",
 				report.Figure(*dis.DIS),
 				report.Figure(*m.CMUM),
 				otherRecords(dis.Records, m.Records),
@@ -116,7 +118,8 @@ func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) 
 		if ok && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
 			text += note(
 				fmt.Sprintf(
-					"Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
+					"Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by "+
+						"itself and takes its sum of weights for its size in the population, which makes sample uniques with large weights safe.%s",
 					report.Figure(*m.Reidentified),
 					report.Figure(x.Reidentified),
 					otherRecords(m.Records, x.Records),

@@ -41,7 +41,8 @@ func TestLimitsInTheTable(t *testing.T) {
 	)
 	require.Equal(t, ExitLimit, r.status, r.err)
 	flat := strings.Join(strings.Fields(r.out), " ")
-	for _, has := range []string{"sample uniques 8 limit 7 BREACHED; 66.7 % of the records", "DIS 0.1818 limit 0.5; chance", "limit 1 BREACHED, of a part of the records; PU: of the population",
+	for _, has := range []string{"sample uniques 8 limit 7 BREACHED; 66.7 % of the records", "DIS 0.1818 limit 0.5; chance", "limit 1 BREACHED, of a part of " +
+		"the records; PU: of the population",
 		"limits sample_uniques of mc3", "max_score of suda 3.5 limit 1 BREACHED", "re-identifications", "of 11 of 12 records"} {
 		require.Contains(t, flat, has)
 	}

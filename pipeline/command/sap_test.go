@@ -88,7 +88,8 @@ func toldOf(c report.Reporting, document any) string {
 func TestAttributionText(t *testing.T) {
 	text := toldOf(&sap.Config{}, sapOfNames("household"))
 	for _, want := range []string{"released tables  123,456", "  people         343,398\n", "    scheme  random rounding", "    totals  published alike\n",
-		"    SAP of 0.5 takes  3 to 343,396 people, median 3\n                      never for 4 tables; not found for 1 table\n", "riskiest tables  people", "SAP(2)", "SAP(20)", "  household, 12   1,234   0.001"} {
+		"    SAP of 0.5 takes  3 to 343,396 people, median 3\n                      never for 4 tables; not found for 1 table\n", "riskiest tables  " +
+			"people", "SAP(2)", "SAP(20)", "  household, 12   1,234   0.001"} {
 		require.Contains(t, text, want)
 	}
 	for _, name := range []string{"A", "household", strings.Repeat("household_", 12)} {
@@ -111,7 +112,8 @@ func TestTabulatedText(t *testing.T) {
 		Operators: map[string]any{"tabulate": &tabulate.Summary{Records: 1_000_000, Rows: 12, Scheme: strings.Repeat("1 to 7 become 4, ", 9)}},
 	}
 	text := toldOf(spec.Operators[0].Config.(*tabulate.Config), s.Operators["tabulate"])
-	for _, want := range []string{"  records in the table  1,000,000\n", "  rows of the table            12  without margins\n", "  scheme      1 to 7", "  written to  folder/"} {
+	for _, want := range []string{"  records in the table  1,000,000\n", "  rows of the table            12  without margins\n", "  scheme      1 to 7", "  " +
+		"written to  folder/"} {
 		require.Contains(t, text, want)
 	}
 	for line := range strings.Lines(text) {
@@ -136,10 +138,18 @@ func TestTabulatePrintsTheCheck(t *testing.T) {
 		args []string
 		want string
 	}{
-		"margins":      {[]string{"--cells", "region,sex,job", "--margins", "--scheme", "random", "--base", "3"}, "--by region --cells sex,job --total same --margins all --scheme random --base 3 --published table.csv"},
+		"margins": {
+			[]string{"--cells", "region,sex,job", "--margins", "--scheme", "random", "--base", "3"},
+			"--by region --cells sex,job --total same --margins all --scheme random --base 3 --published table.csv",
+		},
 		"one variable": {[]string{"--cells", "sex", "--margins"}, "--cells sex --total same"},
-		"matrix":       {[]string{"--cells", "region,sex", "--scheme", "matrix", "--matrix", "0:1; 0:0.5,2:0.5"}, "--scheme matrix --matrix '0:1;0:0.5,2:0.5' --published table.csv"},
-		"selected":     {[]string{"--cells", "region,sex", "--select", "age=30..", "--missing", "drop", "--missing-codes", "x"}, "--by region --cells sex --missing-codes x --missing drop --select age=30.."},
+		"matrix": {
+			[]string{"--cells", "region,sex", "--scheme", "matrix", "--matrix", "0:1; 0:0.5,2:0.5"}, "--scheme matrix --matrix '0:1;0:0.5,2:0.5' --published table.csv",
+		},
+		"selected": {
+			[]string{"--cells", "region,sex", "--select", "age=30..", "--missing", "drop", "--missing-codes", "x"},
+			"--by region --cells sex --missing-codes x --missing drop --select age=30..",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := microrisk(t, append([]string{"tabulate", "people.csv", "--out", "table.csv"}, c.args...)...)
@@ -177,7 +187,8 @@ func TestTabulatePrintsTheCheck(t *testing.T) {
 	require.Contains(
 		t,
 		own.out,
-		"base_table: none\n        margins:\n          - {variables: [sex], scheme: none}\n          - {variables: [job], scheme: random, base: 3, probability: 0.75}\n",
+		"base_table: none\n        margins:\n          - {variables: [sex], scheme: none}\n"+
+			"          - {variables: [job], scheme: random, base: 3, probability: 0.75}\n",
 	)
 	require.Contains(t, r.out, "threshold: 0.9")
 	require.Contains(t, r.out, "impossible:")

@@ -14,7 +14,8 @@ func surveyFolder(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for path, text := range map[string]string{
-		"survey.csv": surveyText, "regions.hrc": "north\n@n1\n@n2\nsouth\n@s1\n", "twice.csv": "code,parent\nn1,a\nn1,b\n", "ready.csv": "region,sex,n\nn1,f,5\nn1,m,1\nn2,f,4\nn2,m,7\n",
+		"survey.csv": surveyText, "regions.hrc": "north\n@n1\n@n2\nsouth\n@s1\n", "twice.csv": "code,parent\nn1,a\nn1,b\n", "ready.csv": "region,sex,n\nn1,f,5\n" +
+			"n1,m,1\nn2,f,4\nn2,m,7\n",
 		"said.csv": "region,sex,set\nn1,f,protected\n",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
@@ -23,7 +24,9 @@ func surveyFolder(t *testing.T) {
 
 func TestTableProtect(t *testing.T) {
 	surveyFolder(t)
-	r := microrisk(t, strings.Fields("table protect survey.csv --table region,sex --hierarchy region=regions.hrc --rule min:n=2 --margins none -o public.csv")...)
+	r := microrisk(
+		t,
+		strings.Fields("table protect survey.csv --table region,sex --hierarchy region=regions.hrc --rule min:n=2 --margins none -o public.csv")...)
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.out, "unsafe")
 	require.Contains(t, r.out, "can be published  public.csv")
@@ -32,7 +35,11 @@ func TestTableProtect(t *testing.T) {
 	require.Contains(t, r.out, "protected enough")
 	require.FileExists(t, "found.csv")
 	// The same by a spec.
-	r = microrisk(t, strings.Fields("table protect survey.csv --table region,sex --hierarchy region=regions.hrc --rule min:n=2 --margins none -o again.csv --internal more --print-spec")...)
+	r = microrisk(
+		t,
+		strings.Fields(
+			"table protect survey.csv --table region,sex --hierarchy region=regions.hrc --rule min:n=2 --margins none -o again.csv --internal more --print-spec",
+		)...)
 	require.Zero(t, r.status, r.err)
 	require.NoError(t, os.WriteFile("spec.yaml", []byte(r.out), 0o666))
 	r = microrisk(t, "run", "spec.yaml")

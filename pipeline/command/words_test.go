@@ -26,7 +26,8 @@ func TestAdviceInWords(t *testing.T) {
 	}{
 		"a float": {assess("float.csv", "--key", "x"), "source: {path: float.csv}\nkey: {variables: [x]}\noperators: [suda]\n",
 			"band them, such as --band COLUMN=5", "band them with recode (width or cuts)"},
-		"no size of the population": {assess("people.csv", "--key", "age", "--measures", "mc3"), "source: {path: people.csv}\nkey: {variables: [age]}\noperators: [mc3]\n",
+		"no size of the population": {assess("people.csv", "--key", "age", "--measures", "mc3"), "source: {path: people.csv}\nkey: {variables: [age]}\n" +
+			"operators: [mc3]\n",
 			"mc3 needs the size of the population: add --fraction, --population-size or --weight", "add sampling with fraction, population_size or weight"},
 		"a policy": {assess("people.csv", "--key", "age", "--missing", "wildcard", "--measures", "mc3", "--fraction", "0.1"),
 			"source: {path: people.csv}\nsampling: {fraction: 0.1}\nkey: {variables: [age], missing: wildcard}\noperators: [mc3]\n",
@@ -45,12 +46,17 @@ func TestAdviceInWords(t *testing.T) {
 		"no known ending": {assess("notes.txt", "--key", "a"), "source: {path: notes.txt}\nkey: {variables: [a]}\noperators: [suda]\n",
 			"or say --format parquet, arrow or csv", "or say source: {format: ...}"},
 		"an operator that does not fit": {assess("people.csv", "--key", key, "--memory", "1KiB"), "", "limit --max-size, use fewer", ""},
-		"a warning":                     {[]string{"assess", "people.csv", "--key", "age", "--out", "out.csv"}, "source: {path: people.csv}\nkey: {variables: [age]}\noperators: [suda]\nsink: {path: s.csv}\n", "is null: give --fraction, --population-size or --weight", "is null: give sampling (fraction, population_size or weight)"},
+		"a warning": {
+			[]string{"assess", "people.csv", "--key", "age", "--out", "out.csv"},
+			"source: {path: people.csv}\nkey: {variables: [age]}\noperators: [suda]\nsink: {path: s.csv}\n", "is null: give --fraction, --population-size or --weight",
+			"is null: give sampling (fraction, population_size or weight)",
+		},
 		"a coarse estimator": {[]string{"assess", "people.csv", "--key", "age", "--measures", "mc3", "--fraction", "0.0001", "--out", "out.csv"},
 			"source: {path: people.csv}\nsampling: {fraction: 0.0001}\nkey: {variables: [age]}\noperators: [mc3]\nsink: {path: s.csv}\n",
 			"take --estimator exact", "take estimator: exact"},
 		"columns that are there": {[]string{"assess", "had.csv", "--key", "x", "--out", "out.csv"},
-			"source: {path: had.csv}\nkey: {variables: [x]}\noperators: [suda]\nsink: {path: s.csv}\n", "(say --replace to replace them)", "choose another prefix or name, or say replace: true"},
+			"source: {path: had.csv}\nkey: {variables: [x]}\noperators: [suda]\nsink: {path: s.csv}\n", "(say --replace to replace them)", "choose another prefix " +
+				"or name, or say replace: true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Contains(t, microrisk(t, c.args...).err, c.flags)
@@ -100,9 +106,11 @@ func TestFieldsOfErrors(t *testing.T) {
 			map[string]any{"error": "memory", "limit_bytes": 1024.0}},
 		"margins": {[]string{"bounds", "row.csv", "column.csv", "--out", "cells.csv"},
 			map[string]any{"error": "contradiction", "said": "published"}},
-		"no file":       {assess("none.csv", "--key", "x"), map[string]any{}},
-		"levels":        {[]string{"run", "levels.yaml"}, map[string]any{"error": "contradiction", "said": "levels", "column": "sex", "file": "people.csv"}},
-		"population":    {assess("people.csv", "--key", "age", "--population-size", "1"), map[string]any{"error": "contradiction", "said": "population_size", "operator": "suda"}},
+		"no file": {assess("none.csv", "--key", "x"), map[string]any{}},
+		"levels":  {[]string{"run", "levels.yaml"}, map[string]any{"error": "contradiction", "said": "levels", "column": "sex", "file": "people.csv"}},
+		"population": {
+			assess("people.csv", "--key", "age", "--population-size", "1"), map[string]any{"error": "contradiction", "said": "population_size", "operator": "suda"},
+		},
 		"values sought": {assess("people.csv", "--key", "age", "--select", "sex=Q"), map[string]any{"error": "contradiction", "said": "select sex"}},
 	} {
 		t.Run(name, func(t *testing.T) {

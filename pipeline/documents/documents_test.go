@@ -187,25 +187,82 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nmost: 0\n", "s.yaml:4:1: most is 0; it must be at least 1", false},
 		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nmost: 3\n", "s.yaml:4:1: most is at least 1, and of count or list", true},
 		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\ndeadline: soon\n", `s.yaml:4:1: deadline is "soon"; it must be a time, such as 30s or 5m`, false},
-		{"bounds", "version: 1\ntables: a.csv\nout: b.csv\nperturb: {scheme: conventional, base: 4}\n", "s.yaml:4:1: the base 4 is even; say what a count in the middle of two multiples becomes: tie: up, down or even", true},
-		{"bounds", "version: 1\nout: b.csv\nperturbed:\n  - {path: a.csv, scheme: random}\n  - {scheme: none}\n", "s.yaml:4:5: a.csv: base is 0; random rounding needs a base from 2, such as 3 or 5\ns.yaml:5:5: a perturbed table has no path", false},
+		{
+			"bounds", "version: 1\ntables: a.csv\nout: b.csv\nperturb: {scheme: conventional, base: 4}\n",
+			"s.yaml:4:1: the base 4 is even; say what a count in the middle of two multiples becomes: tie: up, down or even", true,
+		},
+		{
+			"bounds", "version: 1\nout: b.csv\nperturbed:\n  - {path: a.csv, scheme: random}\n  - {scheme: none}\n",
+			"s.yaml:4:5: a.csv: base is 0; random rounding needs a base from 2, such as 3 or 5\ns.yaml:5:5: a perturbed table has no path", false,
+		},
 		{"bounds", "version: 1\nout: b.csv\n", "s.yaml:1:1: no table is named", true},
-		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\n", "s.yaml:1:1: nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)", true},
-		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nranking: best\ncost: 0.5\n", "s.yaml:5:1: there is no ranking \"best\"; it is match or expected\ns.yaml:6:1: cost is 0.5; it must be at least 1 person", false},
-		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\noperators: [suda]\n", "s.yaml:5:13: an attack chooses and recodes rows, and fits its model itself: leave suda out", true},
-		{"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nmodel: {search: quick}\n", "s.yaml:5:9: search \"quick\" is unknown; it is one of exact, mc3, anneal, occam, fixed", false},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 1\n", "s.yaml:5:1: the sampling fraction is 1; it must be above 0 and below 1: all of a population is no sample", false},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: [0.1, 0.1]\n", "s.yaml:5:18: fractions 0.1 is listed twice", false},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\n", "s.yaml:1:1: an evaluation needs a sampling fraction, such as 0.01", false},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nsampling: {fraction: 0.1}\n", "s.yaml:6:1: the spec has no field \"sampling\"; known are version, source, key, operators, allow_empty, fractions, repetitions, bernoulli, stratify, household, scores, top, top_classes, bins, pictures, out", false},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda, sap: {cells: [B], known: [1]}]\nfractions: 0.1\nstratify: R\nhousehold: H\n", "s.yaml:4:19: sap has no score of records that the population could confirm: an evaluation judges individual, kanonymity, mc3, suda\ns.yaml:7:1: samples are stratified or of whole households; choose one", true},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nscores: [suda_scor]\ntop: 0\n", "s.yaml:6:10: no operator writes a score \"suda_scor\"; there are suda_score, suda_is, suda_dis_is, suda_msu_count, suda_msu_min_size\ns.yaml:7:1: top is 0; it must be at least 1", false},
-		{"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [kanonymity]\nfractions: 0.1\npictures: pdf\nrepetitions: 0\n", "s.yaml:4:1: the operators have no score to judge: kanonymity needs combinations\ns.yaml:6:1: there are no pictures of kind \"pdf\"; they are svg and png\ns.yaml:7:1: repetitions is 0; it must be at least 1", false},
-		{"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population size), or its file (population)", true},
-		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 0\nmissing: ignore\n", "s.yaml:4:1: population_size is 0; it must be at least 1\ns.yaml:5:1: missing is \"ignore\"; it is category or drop", false},
+		{
+			"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\n",
+			"s.yaml:1:1: nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)", true,
+		},
+		{
+			"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nranking: best\ncost: 0.5\n",
+			"s.yaml:5:1: there is no ranking \"best\"; it is match or expected\ns.yaml:6:1: cost is 0.5; it must be at least 1 person", false,
+		},
+		{
+			"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\noperators: [suda]\n",
+			"s.yaml:5:13: an attack chooses and recodes rows, and fits its model itself: leave suda out", true,
+		},
+		{
+			"attack", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\npopulation: p.csv\nmodel: {search: quick}\n",
+			"s.yaml:5:9: search \"quick\" is unknown; it is one of exact, mc3, anneal, occam, fixed", false,
+		},
+		{
+			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 1\n",
+			"s.yaml:5:1: the sampling fraction is 1; it must be above 0 and below 1: all of a population is no sample", false,
+		},
+		{
+			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: [0.1, 0.1]\n",
+			"s.yaml:5:18: fractions 0.1 is listed twice", false,
+		},
+		{
+			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\n",
+			"s.yaml:1:1: an evaluation needs a sampling fraction, such as 0.01", false,
+		},
+		{
+			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nsampling: {fraction: 0.1}\n",
+			"s.yaml:6:1: the spec has no field \"sampling\"; known are version, source, key, operators, allow_empty, fractions, repetitions, bernoulli, stratify, " +
+				"household, scores, top, top_classes, bins, pictures, out",
+			false,
+		},
+		{
+			"evaluate",
+			"version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda, sap: {cells: [B], known: [1]}]\nfractions: 0.1\nstratify: R\nhousehold: H\n",
+			"s.yaml:4:19: sap has no score of records that the population could confirm: an evaluation judges individual, kanonymity, mc3, suda\n" +
+				"s.yaml:7:1: samples are stratified or of whole households; choose one",
+			true,
+		},
+		{
+			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nscores: [suda_scor]\ntop: 0\n",
+			"s.yaml:6:10: no operator writes a score \"suda_scor\"; there are suda_score, suda_is, suda_dis_is, suda_msu_count, suda_msu_min_size\n" +
+				"s.yaml:7:1: top is 0; it must be at least 1",
+			false,
+		},
+		{
+			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [kanonymity]\nfractions: 0.1\npictures: pdf\nrepetitions: 0\n",
+			"s.yaml:4:1: the operators have no score to judge: kanonymity needs combinations\n" +
+				"s.yaml:6:1: there are no pictures of kind \"pdf\"; they are svg and png\ns.yaml:7:1: repetitions is 0; it must be at least 1",
+			false,
+		},
+		{
+			"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population size), or its file (population)",
+			true,
+		},
+		{
+			"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 0\nmissing: ignore\n",
+			"s.yaml:4:1: population_size is 0; it must be at least 1\ns.yaml:5:1: missing is \"ignore\"; it is category or drop", false,
+		},
 		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nmost_pairs: 3\n", "s.yaml:5:1: most_pairs is of pairs, which is not there", true},
 		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nbounds: loose\n", `s.yaml:5:1: there are no bounds "loose"; they are naive or tight`, false},
-		{"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nrecode_b:\n  AGE: {width: -1, replace: true}\n", "s.yaml:6:9: width is -1; it must be above 0", false},
+		{
+			"link", "version: 1\na: a.csv\nb: b.csv\npopulation_size: 9\nrecode_b:\n  AGE: {width: -1, replace: true}\n", "s.yaml:6:9: width is -1; it must be above 0",
+			false,
+		},
 	} {
 		for _, v := range documents.Verbs {
 			if v.Name == c.verb {

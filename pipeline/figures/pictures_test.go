@@ -71,7 +71,8 @@ func pictures(t testing.TB) map[string]*Figure {
 	require.NoError(t, err)
 	fractions := []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1}
 	var strategies []Strategy
-	for k, name := range []string{"1 all classes", "2 any person", "3 f at most 2", "4 sample uniques", "5 sample uniques, from a person", "6 doubles", "7 doubles, from a person"} {
+	for k, name := range []string{"1 all classes", "2 any person", "3 f at most 2", "4 sample uniques", "5 sample uniques, from a person", "6 doubles", "7 " +
+		"doubles, from a person"} {
 		s := Strategy{Name: name, Fraction: fractions}
 		for _, fraction := range fractions {
 			s.Correct = append(s.Correct, min(1, (0.15+0.07*float64(k))*math.Pow(fraction/0.01, 0.12+0.05*float64(k%3))))

@@ -93,7 +93,18 @@ func TestDraftTypes(t *testing.T) {
 	for _, l := range d.LeftOut {
 		left = append(left, l.Column+": "+l.Why[:min(len(l.Why), 14)])
 	}
-	require.Equal(t, []string{"bytes: no values", "list: nested: no key", "float: floating point", "nothing: no values", "twice: the input has ", "two\nlines: its name is no"}, left)
+	require.Equal(
+		t,
+		[]string{
+			"bytes: no values",
+			"list: nested: no key",
+			"float: floating point",
+			"nothing: no values",
+			"twice: the input has ",
+			"two\nlines: its name is no",
+		},
+		left,
+	)
 	x, _ := form.Instance("text")
 	var values []string
 	for _, list := range x.Values {
@@ -157,7 +168,10 @@ func TestDraftTexts(t *testing.T) {
 func TestNodeIndex(t *testing.T) {
 	index := repository.NewNodeIndex(&repository.Variable{Nodes: []repository.Node{
 		{ID: "5", Label: "<5"}, {ID: "5-2", Label: "5+"}, {ID: "at", Label: "Austria", FormerLabels: []string{"Österreich"}}, {ID: "lower-austria"},
-		{ID: "a", Label: "A"}, {ID: "a-2", Label: "A-"}, {ID: "x", Label: "Пол"}, {ID: "16-20", Label: "16–20"}, {ID: "one", Label: "Same"}, {ID: "two", Label: "Same"},
+		{
+			ID:    "a",
+			Label: "A",
+		}, {ID: "a-2", Label: "A-"}, {ID: "x", Label: "Пол"}, {ID: "16-20", Label: "16–20"}, {ID: "one", Label: "Same"}, {ID: "two", Label: "Same"},
 	}})
 	for value, want := range map[string]string{
 		"<5": "5", "5+": "5-2", "5": "", "at": "at", "Austria": "at", "AUSTRIA": "at", "österreich": "at", "Lower Austria": "lower-austria",

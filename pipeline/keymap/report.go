@@ -365,7 +365,8 @@ func (p *Profile) overlapText(a *Analysis) string {
 	}
 	o := keymap.Overlaps(p.Target, best)
 	return fmt.Sprintf(
-		"With %s, whose categories cross those of the target, %d of %d pairs of categories are compatible, though the two harmonize to %d: matching is easier than the code says.",
+		"With %s, whose categories cross those of the target, %d of %d pairs of categories are compatible, though the two harmonize to %d: matching is easier "+
+			"than the code says.",
 		name,
 		len(o.Pairs),
 		o.All,

@@ -266,7 +266,15 @@ func (t *Tables) margin(m *tabular.Margin) (bounds.Margin, error) {
 	out.Low, out.High, err = m.Bounds(published)
 	var never *tabular.NeverError
 	if errors.As(err, &never) {
-		return out, schemas.Contradiction("published", "", "%s: %s never publishes a count of %d, as of %s", m.Name, m.Kernel.Name(), never.Count, t.place(m.Variables, never.Cell))
+		return out, schemas.Contradiction(
+			"published",
+			"",
+			"%s: %s never publishes a count of %d, as of %s",
+			m.Name,
+			m.Kernel.Name(),
+			never.Count,
+			t.place(m.Variables, never.Cell),
+		)
 	}
 	return out, err
 }

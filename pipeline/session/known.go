@@ -111,7 +111,8 @@ func KnownClasses(ctx context.Context, sample, population *contingency.Table, po
 		return nil, nil, schemas.Contradiction(
 			"population",
 			"",
-			"%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values differently",
+			"%d of the sample's %d key combinations are not in the population, such as %s: the sample is not of this population, or the two files code their values "+
+				"differently",
 			len(unknown),
 			sample.Classes(),
 			ClassText(sample, unknown[0]),

@@ -10,7 +10,8 @@ import (
 )
 
 // besideOlder is the spec with prefixes by which no new column has the name of one that the source has: those of an earlier run stay as they
-// are. The second suda is suda2, the second mc3 mc3_2, and so on; where the sample frequency of the spec's key is there already, each operator of that key writes
+// are. The second suda is suda2, the second mc3 mc3_2, and so on; where the sample frequency of the spec's key is there already, each operator of that key
+// writes
 // its own with its prefix before it.
 func (j *Job) besideOlder(spec *schemas.Spec) *schemas.Spec {
 	taken := map[string]bool{}

@@ -310,7 +310,8 @@ func TestAudit(t *testing.T) {
 	_, err = tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside, Out: out, All: true}, session.Options{})
 	require.NoError(t, err)
 	// A hidden cell is not empty, as empty ones are not in files: each interval of TV-N2 is that of parts of at least 1.
-	for key, want := range map[string]string{"A|F": "1 17 pass", "B|E": "1 18 pass", "C|H": "1 11 pass", "A|E": "6 23 ", "A|H": "11 21 ", "B|F": "1 17 ", "B|G": "9 19 ", "C|G": "1 11 "} {
+	for key, want := range map[string]string{"A|F": "1 17 pass", "B|E": "1 18 pass", "C|H": "1 11 pass", "A|E": "6 23 ", "A|H": "11 21 ", "B|F": "1 " +
+		"17 ", "B|G": "9 19 ", "C|G": "1 11 "} {
 		cell := read(t, out, 2)[key]
 		require.Equal(t, want, cell["lower"]+" "+cell["upper"]+" "+cell["audit"], "TV-N2, the pattern of 84: %s", key)
 	}
@@ -352,8 +353,13 @@ func TestReadyTablesTolerance(t *testing.T) {
 	for off, refused := range map[string]bool{"10.0": false, "10.1": false, "10.2": true} { // two parts and a total: 0.15
 		require.NoError(t, os.WriteFile(source, []byte("v1,v\na,4.0\nb,6.0\nTotal,"+off+"\n"), 0o666))
 		for _, tolerance := range []*float64{nil, new(0.0), new(5.0)} {
-			_, err := tables.Read(background, source, &protect.Config{Table: variables("v1"), Decimals: 1, Total: "Total", Rules: []protect.Rule{{Rule: "contiguous"}}},
-				&tables.Columns{Value: "v", Tolerance: tolerance}, session.Options{})
+			_, err := tables.Read(
+				background,
+				source,
+				&protect.Config{Table: variables("v1"), Decimals: 1, Total: "Total", Rules: []protect.Rule{{Rule: "contiguous"}}},
+				&tables.Columns{Value: "v", Tolerance: tolerance},
+				session.Options{},
+			)
 			want := refused && tolerance == nil || off != "10.0" && tolerance != nil && *tolerance == 0
 			require.Equal(t, want, err != nil, "%s %v %v", off, tolerance, err)
 		}
@@ -367,21 +373,23 @@ func TestReadyTablesRefuse(t *testing.T) {
 		columns    tables.Columns
 		rules      []protect.Rule
 	}{
-		"not additive":           {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", tables.Columns{Count: "n"}, nil},
-		"count 0 with a value":   {"v1,v2,n,v\nA,E,0,5\nA,F,5,7\n", "n is 0, and v is not", tables.Columns{Count: "n", Value: "v"}, nil},
-		"no value":               {"v1,v2,n,v\nA,E,4,\nA,F,5,7\n", "it has no v", tables.Columns{Count: "n", Value: "v"}, nil},
-		"max beyond the value":   {"v1,v2,n,v\nA,E,4,5\nA,F,5,7\n", "more than its value (v)", tables.Columns{Count: "n", Value: "n", Max: "v"}, nil},
-		"negative count":         {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", tables.Columns{Count: "n"}, nil},
-		"no number":              {strings.Replace(baseTable, ",23", ",many", 1), "n is", tables.Columns{Count: "n"}, nil},
-		"twice":                  {baseTable + "A,E,23\n", "has the cell [A, E] twice", tables.Columns{Count: "n"}, nil},
-		"no such column":         {baseTable, `there is no column "m"; did you mean "n"?`, tables.Columns{Count: "m"}, nil},
-		"p% without max":         {baseTable, "the rule p% needs the largest contribution", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "p%"}}},
-		"three largest":          {baseTable, "the rule dominance needs the 3 largest", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "dominance"}}},
-		"totals alone":           {"v1,v2,n\nTotal,Total,4\n", "has totals of v1 alone", tables.Columns{Count: "n"}, nil},
-		"odd status":             {"v1,v2,n,s\nA,E,4,sure\n", `its status is "sure"`, tables.Columns{Count: "n", Status: "s"}, nil},
-		"fraction":               {strings.Replace(baseTable, ",23", ",23.5", 1), "is no whole number", tables.Columns{Count: "n"}, nil},
-		"a flat table of levels": {"v1,v2,n\nTotal,Total,8\nnorth,Total,8\na,Total,8\nb,Total,0\nnorth,x,8\na,x,8\n", "If codes have subtotals among them", tables.Columns{Count: "n"}, nil},
-		"further decimals":       {"v1,v2,n\nA,E,0.125\nB,E,2\n", "0.125 has more than 0 decimals", tables.Columns{Value: "n"}, []protect.Rule{{Rule: "contiguous"}}},
+		"not additive":         {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", tables.Columns{Count: "n"}, nil},
+		"count 0 with a value": {"v1,v2,n,v\nA,E,0,5\nA,F,5,7\n", "n is 0, and v is not", tables.Columns{Count: "n", Value: "v"}, nil},
+		"no value":             {"v1,v2,n,v\nA,E,4,\nA,F,5,7\n", "it has no v", tables.Columns{Count: "n", Value: "v"}, nil},
+		"max beyond the value": {"v1,v2,n,v\nA,E,4,5\nA,F,5,7\n", "more than its value (v)", tables.Columns{Count: "n", Value: "n", Max: "v"}, nil},
+		"negative count":       {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", tables.Columns{Count: "n"}, nil},
+		"no number":            {strings.Replace(baseTable, ",23", ",many", 1), "n is", tables.Columns{Count: "n"}, nil},
+		"twice":                {baseTable + "A,E,23\n", "has the cell [A, E] twice", tables.Columns{Count: "n"}, nil},
+		"no such column":       {baseTable, `there is no column "m"; did you mean "n"?`, tables.Columns{Count: "m"}, nil},
+		"p% without max":       {baseTable, "the rule p% needs the largest contribution", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "p%"}}},
+		"three largest":        {baseTable, "the rule dominance needs the 3 largest", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "dominance"}}},
+		"totals alone":         {"v1,v2,n\nTotal,Total,4\n", "has totals of v1 alone", tables.Columns{Count: "n"}, nil},
+		"odd status":           {"v1,v2,n,s\nA,E,4,sure\n", `its status is "sure"`, tables.Columns{Count: "n", Status: "s"}, nil},
+		"fraction":             {strings.Replace(baseTable, ",23", ",23.5", 1), "is no whole number", tables.Columns{Count: "n"}, nil},
+		"a flat table of levels": {
+			"v1,v2,n\nTotal,Total,8\nnorth,Total,8\na,Total,8\nb,Total,0\nnorth,x,8\na,x,8\n", "If codes have subtotals among them", tables.Columns{Count: "n"}, nil,
+		},
+		"further decimals": {"v1,v2,n\nA,E,0.125\nB,E,2\n", "0.125 has more than 0 decimals", tables.Columns{Value: "n"}, []protect.Rule{{Rule: "contiguous"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -53,28 +53,48 @@ func full() *schemas.Spec {
 				{Column: "part", Values: []string{"train"}}, {Column: "AGE", Min: pointer("16"), Max: pointer("64")}, {Column: "ZONE", Values: []string{"007"}},
 			}, Columns: []string{"AGE", "SEX"}, KeepRows: true}},
 			{Config: &suda.Config{
-				MeasureOptions: schemas.MeasureOptions{Replace: true}, Contributions: true, MSUs: true, Force: true, Score: suda.ScoreFactorial, MaxSize: 4, Threshold: 2,
+				MeasureOptions: schemas.MeasureOptions{
+					Replace: true,
+				}, Contributions: true, MSUs: true, Force: true, Score: suda.ScoreFactorial, MaxSize: 4, Threshold: 2,
 			}},
 			{
 				Config: &suda.Config{
-					MeasureOptions: schemas.MeasureOptions{Prefix: "small", Missing: schemas.MissingIgnore, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}},
+					MeasureOptions: schemas.MeasureOptions{
+						Prefix:  "small",
+						Missing: schemas.MissingIgnore,
+						Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+					},
 				},
 			},
 			{
 				Config: &frequency.Config{
-					MeasureOptions: schemas.MeasureOptions{Prefix: "coarse", Missing: schemas.MissingWildcard, Replace: true, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AREA"}}}},
+					MeasureOptions: schemas.MeasureOptions{
+						Prefix:  "coarse",
+						Missing: schemas.MissingWildcard,
+						Replace: true,
+						Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "AREA"}}},
+					},
 				},
 			},
 			{Config: &frequency.Config{}},
 			{
 				Config: &kanonymity.Config{
-					MeasureOptions: schemas.MeasureOptions{Prefix: "few", Replace: true, Missing: schemas.MissingIgnore, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}, K: 5, Combinations: 2, Force: true,
+					MeasureOptions: schemas.MeasureOptions{
+						Prefix:  "few",
+						Replace: true,
+						Missing: schemas.MissingIgnore,
+						Key:     &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+					}, K: 5, Combinations: 2, Force: true,
 				},
 			},
 			{Config: &kanonymity.Config{}},
 			{
 				Config: &ldiversity.Config{
-					MeasureOptions: schemas.MeasureOptions{Prefix: "diverse", Replace: true, Missing: schemas.MissingDrop}, Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}}, L: 3, C: 0.5,
+					MeasureOptions: schemas.MeasureOptions{
+						Prefix:  "diverse",
+						Replace: true,
+						Missing: schemas.MissingDrop,
+					}, Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}}, L: 3, C: 0.5,
 				},
 			},
 			{Config: &individual.Config{
@@ -82,18 +102,28 @@ func full() *schemas.Spec {
 			}},
 			{
 				Config: &mc3.Config{
-					MeasureOptions: schemas.MeasureOptions{Prefix: "bayes", Missing: schemas.MissingDrop, Replace: true}, PriorPrecision: []float64{1, 0.02, 50}, Search: "mc3", Weights: "visits", EdgePenalty: 0.5, BurnIn: pointer(0), Iterations: pointer(20000), Thinning: pointer(20), Chains: pointer(2), Temperatures: pointer(1), Moves: "clique", Estimator: "montecarlo", PosteriorDraws: pointer(500), CellDraws: pointer(1000), Baselines: true, RelativeRisk: true, Ordinal: []string{"AGE5"}, ModelOut: "model.json",
+					MeasureOptions: schemas.MeasureOptions{
+						Prefix:  "bayes",
+						Missing: schemas.MissingDrop,
+						Replace: true,
+					}, PriorPrecision: []float64{1, 0.02, 50}, Search: "mc3", Weights: "visits", EdgePenalty: 0.5, BurnIn: pointer(0), Iterations: pointer(20000), Thinning: pointer(20), Chains: pointer(2), Temperatures: pointer(1), Moves: "clique", Estimator: "montecarlo", PosteriorDraws: pointer(500), CellDraws: pointer(1000), Baselines: true, RelativeRisk: true, Ordinal: []string{"AGE5"}, ModelOut: "model.json",
 				},
 			},
 			{Config: &mc3.Config{
-				MeasureOptions: schemas.MeasureOptions{Prefix: "window", Missing: schemas.MissingCategory}, Search: "occam", Window: pointer(0.05), Directions: "both", Razor: true,
+				MeasureOptions: schemas.MeasureOptions{
+					Prefix:  "window",
+					Missing: schemas.MissingCategory,
+				}, Search: "occam", Window: pointer(0.05), Directions: "both", Razor: true,
 			}},
 			{Config: &mc3.Config{
 				MeasureOptions: schemas.MeasureOptions{Prefix: "cooled", Missing: schemas.MissingCategory}, Search: "anneal", Schedule: "thesis", Restarts: pointer(3),
 			}},
 			{
 				Config: &mc3.Config{
-					MeasureOptions: schemas.MeasureOptions{Prefix: "said", Missing: schemas.MissingCategory}, Search: "fixed", Graph: "[AGE5 SEX]", PriorPrecision: []float64{2}, Estimator: "poisson", SetMatch: true,
+					MeasureOptions: schemas.MeasureOptions{
+						Prefix:  "said",
+						Missing: schemas.MissingCategory,
+					}, Search: "fixed", Graph: "[AGE5 SEX]", PriorPrecision: []float64{2}, Estimator: "poisson", SetMatch: true,
 				},
 			},
 			{Config: &mc3.Config{MeasureOptions: schemas.MeasureOptions{Prefix: "drawn", Missing: schemas.MissingCategory}, Search: "exact", Draws: pointer(100)}},
@@ -157,7 +187,10 @@ func full() *schemas.Spec {
 			{Config: &tabulate.Config{Cells: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}, Margins: true, Empty: true, Missing: schemas.MissingDrop,
 				Perturb: &schemas.Perturbation{Scheme: "barnard", Probability: pointer(0.6)}, Path: "table.csv"}},
 			{Config: &mc3.Config{
-				MeasureOptions: schemas.MeasureOptions{Prefix: "saved", Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}}}, ModelIn: "model.json",
+				MeasureOptions: schemas.MeasureOptions{
+					Prefix: "saved",
+					Key:    &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
+				}, ModelIn: "model.json",
 			}},
 		},
 		Sink:    schemas.Sink{Path: "risk", Format: "parquet", Compression: "snappy"},
@@ -185,11 +218,21 @@ func TestDecodeReadsJSON(t *testing.T) {
 // A spec that is written and read again is the same spec, and writing it again gives the same text.
 func TestYAMLIsReadBack(t *testing.T) {
 	for name, spec := range map[string]*schemas.Spec{
-		"full":  full(),
-		"small": {Source: schemas.Source{Path: []string{"a b.parquet"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "yes"}, {Name: "a: b"}, {Name: "#"}, {Name: "1.0"}}}, Operators: []schemas.Operator{{Config: &suda.Config{}}}},
-		"table": {Source: schemas.Source{Table: "t.parquet", Count: "N"}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}, Sampling: &schemas.Sampling{PopulationSize: 12345678901}, Operators: []schemas.Operator{{Config: &suda.Config{}}}},
+		"full": full(),
+		"small": {
+			Source:    schemas.Source{Path: []string{"a b.parquet"}},
+			Key:       &schemas.Key{Variables: []schemas.KeyVariable{{Name: "yes"}, {Name: "a: b"}, {Name: "#"}, {Name: "1.0"}}},
+			Operators: []schemas.Operator{{Config: &suda.Config{}}},
+		},
+		"table": {
+			Source: schemas.Source{Table: "t.parquet", Count: "N"}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}},
+			Sampling: &schemas.Sampling{PopulationSize: 12345678901}, Operators: []schemas.Operator{{Config: &suda.Config{}}},
+		},
 		"text": {Source: schemas.Source{Path: []string{"x.csv"}}, Sampling: &schemas.Sampling{Weight: "W"}, Operators: []schemas.Operator{
-			{Config: &selection.Config{Rows: []selection.Condition{{Column: "A", Values: []string{"null", "~", " x", "\"q\"", "two\nlines", "tab\t", "ü", "-", "{", "a #b", "0x1F", "1_000"}}}}},
+			{
+				Config: &selection.Config{Rows: []selection.Condition{{Column: "A", Values: []string{"null", "~", " x", "\"q\"", "two\n" +
+					"lines", "tab\t", "ü", "-", "{", "a #b", "0x1F", "1_000"}}}},
+			},
 			{Config: &suda.Config{MeasureOptions: schemas.MeasureOptions{Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,16 +278,27 @@ func TestValidateWithoutText(t *testing.T) {
 		change func(s *schemas.Spec)
 		want   string
 	}{
-		"fraction not a number": {func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{Fraction: math.NaN()} }, "the sampling fraction is NaN; it must be above 0 and at most 1"},
-		"fraction negative":     {func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{Fraction: -0.1} }, "the sampling fraction is -0.1; it must be above 0 and at most 1"},
-		"empty sampling":        {func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{} }, "sampling says nothing; give one of fraction, population_size and weight"},
-		"empty key":             {func(s *schemas.Spec) { s.Key.Variables = nil }, "the key has no variables; name the columns by which a record could be recognised"},
-		"64 variables":          {func(s *schemas.Spec) { s.Key.Variables = many(64) }, ""},
-		"65 variables":          {func(s *schemas.Spec) { s.Key.Variables = many(65) }, "the key has 65 variables; at most 64 can be counted"},
-		"28 variables with DIS": {func(s *schemas.Spec) { s.Key.Variables, s.Sampling = many(28), &schemas.Sampling{Fraction: 1} }, "DIS-IS is defined for up to 27 key variables and the key has 28; take fewer, or leave sampling out"},
-		"no operator":           {func(s *schemas.Spec) { s.Operators = nil }, "there are no operators; say what to do, for example: operators: [suda]"},
-		"empty operator":        {func(s *schemas.Spec) { s.Operators = []schemas.Operator{{}} }, "an operator is empty; name one of {operators}"},
-		"no source":             {func(s *schemas.Spec) { s.Source = schemas.Source{} }, "there is no source; say what to read: source: {path: FILE}"},
+		"fraction not a number": {
+			func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{Fraction: math.NaN()} }, "the sampling fraction is NaN; it must be above 0 and at most 1",
+		},
+		"fraction negative": {
+			func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{Fraction: -0.1} }, "the sampling fraction is -0.1; it must be above 0 and at most 1",
+		},
+		"empty sampling": {
+			func(s *schemas.Spec) { s.Sampling = &schemas.Sampling{} }, "sampling says nothing; give one of fraction, population_size and weight",
+		},
+		"empty key": {
+			func(s *schemas.Spec) { s.Key.Variables = nil }, "the key has no variables; name the columns by which a record could be recognised",
+		},
+		"64 variables": {func(s *schemas.Spec) { s.Key.Variables = many(64) }, ""},
+		"65 variables": {func(s *schemas.Spec) { s.Key.Variables = many(65) }, "the key has 65 variables; at most 64 can be counted"},
+		"28 variables with DIS": {
+			func(s *schemas.Spec) { s.Key.Variables, s.Sampling = many(28), &schemas.Sampling{Fraction: 1} },
+			"DIS-IS is defined for up to 27 key variables and the key has 28; take fewer, or leave sampling out",
+		},
+		"no operator":    {func(s *schemas.Spec) { s.Operators = nil }, "there are no operators; say what to do, for example: operators: [suda]"},
+		"empty operator": {func(s *schemas.Spec) { s.Operators = []schemas.Operator{{}} }, "an operator is empty; name one of {operators}"},
+		"no source":      {func(s *schemas.Spec) { s.Source = schemas.Source{} }, "there is no source; say what to read: source: {path: FILE}"},
 		"width not finite": {func(s *schemas.Spec) {
 			s.Operators = append(s.Operators, schemas.Operator{Config: &recode.Config{{Name: "B", From: "A", Width: math.Inf(1)}}})
 		}, "width is +Inf; it must be above 0"},

@@ -228,10 +228,12 @@ func TestBadInput(t *testing.T) {
 			"forms/c.json:1:1: it is not YAML: did not find expected node content",
 		}},
 		{"what a change left", map[string]string{"forms/.c.yaml.unfinished": "schema: mic"}, []string{
-			"forms/.c.yaml.unfinished: a change that was not finished left this, which would have become forms/c.yaml: look at both, and rename or remove it, unless another change is at work now",
+			"forms/.c.yaml.unfinished: a change that was not finished left this, which would have become forms/c.yaml: look at both, and rename or remove it, " +
+				"unless another change is at work now",
 		}},
 		{"what the first change left", map[string]string{".microrisk-keymap.yaml.unfinished": ""}, []string{
-			".microrisk-keymap.yaml.unfinished: a change that was not finished left this, which would have become microrisk-keymap.yaml: look at both, and rename or remove it, unless another change is at work now",
+			".microrisk-keymap.yaml.unfinished: a change that was not finished left this, which would have become microrisk-keymap.yaml: look at both, and rename " +
+				"or remove it, unless another change is at work now",
 		}},
 		{"no schema", replaced(b, "schema: microrisk/keymap/form@1\n", ""), []string{
 			"forms/b.yaml:1:1: the file does not say what it is; its first line should be: schema: microrisk/keymap/form@1",

@@ -38,7 +38,8 @@ func NewBand(label string, lo, hi float64) Node {
 // Similar is the name of a variable that is written almost like another one, "" if none is.
 func (r *Repository) Similar(name string) string {
 	for _, v := range r.Variables {
-		if v.Name != name && (Folded(v.Name) == Folded(name) || Slug(v.Name) == Slug(name) && ascii(v.Name+name) || schemas.Distance(v.Name, name) <= utf8.RuneCountInString(name)/8) {
+		if v.Name != name &&
+			(Folded(v.Name) == Folded(name) || Slug(v.Name) == Slug(name) && ascii(v.Name+name) || schemas.Distance(v.Name, name) <= utf8.RuneCountInString(name)/8) {
 			return v.Name
 		}
 	}

@@ -27,7 +27,8 @@ func FuzzFile(f *testing.F) {
 	for path, text := range good {
 		f.Add(text, uint8(len(path)))
 	}
-	for _, text := range []string{"", "\ufeffname: x", "name: &a x", "{name: x, schema: microrisk/keymap/form@1, variables: {Sex: {}}}", "- a\n- b", "name: |\n  x\n",
+	for _, text := range []string{"", "\ufeffname: x", "name: &a x", "{name: x, schema: microrisk/keymap/form@1, variables: {Sex: {}}}", "- a\n" +
+		"- b", "name: |\n  x\n",
 		"schema: microrisk/keymap/variable@1\nname: \"\\ta\\n\"\nnodes: [{id: a, note: \"# no\"}]\n", "%YAML 1.1\n---\nname: a\n...\n"} {
 		f.Add(text, uint8(0))
 		f.Add(text, uint8(1))

@@ -35,7 +35,8 @@ func TestBandLabels(t *testing.T) {
 // Variables that are named in other letters are not alike because a slug has none of them.
 func TestSimilar(t *testing.T) {
 	r := &Repository{Variables: []*Variable{{Name: "Возраст"}, {Name: "Economic status"}}}
-	for name, want := range map[string]string{"Пол": "", "возраст": "Возраст", "economic_status": "Economic status", "Economic (status)": "Economic status", "Age": ""} {
+	for name, want := range map[string]string{"Пол": "", "возраст": "Возраст", "economic_status": "Economic status", "Economic (status)": "Economic " +
+		"status", "Age": ""} {
 		require.Equal(t, want, r.Similar(name), name)
 	}
 }
