@@ -2,14 +2,12 @@ package tables_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -21,7 +19,7 @@ import (
 
 // health is a made-up table of 499,793 people by 26 areas, 12 diseases and sex, as a file: areas by Zipf's law and one that is missing, diseases
 // of an area by a Dirichlet law, two of them rare.
-func health(t *testing.T, seed uint64) string {
+func health(t testing.TB, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 499_793))
 	shares := make([]float64, 26*12)
 	for g := range 26 {
@@ -57,31 +55,35 @@ func health(t *testing.T, seed uint64) string {
 	return path
 }
 
-// TestHealthTables protects such tables of the seeds that MICRORISK_HEALTH has, by a limit of time each, and logs what comes of it.
-func TestHealthTables(t *testing.T) {
+// BenchmarkHealthTables protects such tables of the seeds that MICRORISK_HEALTH has, by a limit of time each:
+// MICRORISK_HEALTH=1,2,3,4,5 go test -run '^$' -bench Health -benchtime 1x -timeout 1h ./pipeline/tables
+func BenchmarkHealthTables(b *testing.B) {
 	seeds := os.Getenv("MICRORISK_HEALTH")
 	if seeds == "" {
-		t.Skip("MICRORISK_HEALTH is not set; 1,2,3,4,5 measures those tables")
+		b.Skip("MICRORISK_HEALTH is not set; 1,2,3,4,5 measures those tables")
 	}
 	for seed := range strings.SplitSeq(seeds, ",") {
 		n, err := strconv.ParseUint(seed, 10, 64)
-		require.NoError(t, err)
-		source := health(t, n)
+		require.NoError(b, err)
+		source := health(b, n)
 		for _, how := range []struct {
 			method, cost string
 			seconds      float64
 		}{{"optimal", "unity", 120}, {"optimal", "value", 180}, {"hypercube", "value", 180}, {"modular", "value", 180}, {"rounding", "value", 60}} {
-			c := &protect.Config{Table: variables("area", "disease", "sex"), Rules: []protect.Rule{{Rule: "min"}}, Method: how.method, Cost: how.cost,
-				Seconds: &how.seconds, Base: 3, Out: filepath.Join(t.TempDir(), "public.csv"), Inside: t.TempDir()}
-			start := time.Now()
-			s, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
-			if err != nil {
-				t.Logf("seed %d, %s by %s: %v", n, how.method, how.cost, err)
-				continue
-			}
-			gap := math.Round(1e4*s.Gap) / 100
-			t.Logf("seed %d, %s by %s: %d cells, %d unsafe, %d hidden, cost %d, proven %v, gap %v %%, %.2f s", n, how.method, how.cost, s.Cells, s.Unsafe, s.Hidden,
-				s.Cost, s.Proven, gap, time.Since(start).Seconds())
+			b.Run(fmt.Sprintf("%s/%s/%s", seed, how.method, how.cost), func(b *testing.B) {
+				var s *protect.Summary
+				for range b.N {
+					c := &protect.Config{Table: variables("area", "disease", "sex"), Rules: []protect.Rule{{Rule: "min"}}, Method: how.method, Cost: how.cost,
+						Seconds: &how.seconds, Base: 3, Out: filepath.Join(b.TempDir(), "public.csv"), Inside: b.TempDir()}
+					var err error
+					s, err = tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+					require.NoError(b, err)
+				}
+				b.ReportMetric(float64(s.Unsafe), "unsafe")
+				b.ReportMetric(float64(s.Hidden), "hidden")
+				b.ReportMetric(float64(s.Cost), "cost")
+				b.ReportMetric(100*s.Gap, "gap-%")
+			})
 		}
 	}
 }

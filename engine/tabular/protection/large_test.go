@@ -4,10 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"runtime"
-	"runtime/pprof"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,36 +79,38 @@ func frequencies(t testing.TB, trees []*tabular.Tree, records float64, seed uint
 	return g, tab, needs, Options{Cost: tab.Values, Protected: pattern(g.Cells(), 0)}
 }
 
-// MICRORISK_LARGE runs methods on it: they write a profile of each to the folder that it names.
-func TestLarge(t *testing.T) {
-	folder := os.Getenv("MICRORISK_LARGE")
-	if folder == "" {
-		t.Skip("MICRORISK_LARGE is not set")
+// BenchmarkLarge hides cells of it, and audits what is hidden: MICRORISK_LARGE=1 go test -run '^$' -bench Large -benchtime 1x
+func BenchmarkLarge(b *testing.B) {
+	if os.Getenv("MICRORISK_LARGE") == "" {
+		b.Skip("MICRORISK_LARGE is not set; it takes a minute or two")
 	}
-	g, table, needs, o := large(t)
-	t.Log(g.Cells(), "cells", len(table.System.Equations), "equations", len(needs), "needs", table.Values[0], "records")
-	for name, method := range map[string]func() (*Pattern, error){
-		"hypercube": func() (*Pattern, error) { return Hypercube(ctx, g, table, needs, o) },
-		"modular":   func() (*Pattern, error) { return Modular(ctx, g, table, needs, o) },
+	g, table, needs, o := large(b)
+	for _, method := range []struct {
+		name string
+		hide func() (*Pattern, error)
+	}{
+		{"hypercube", func() (*Pattern, error) { return Hypercube(ctx, g, table, needs, o) }},
+		{"modular", func() (*Pattern, error) { return Modular(ctx, g, table, needs, o) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			file, err := os.Create(folder + "/" + name + ".prof")
-			require.NoError(t, err)
-			defer file.Close()
-			require.NoError(t, pprof.StartCPUProfile(file))
-			defer pprof.StopCPUProfile()
-			start := time.Now()
-			p, err := method()
-			require.NoError(t, err)
-			t.Log(len(p.Secondary), "secondary", p.Cost, "cost", time.Since(start))
-			start = time.Now()
-			report, err := Audit(ctx, table, p.Hidden, needs, o.Insider)
-			require.NoError(t, err)
-			require.Empty(t, report.Failed())
-			var memory runtime.MemStats
-			runtime.ReadMemStats(&memory)
-			t.Log("audit", time.Since(start), report.Components, "components", report.Largest, "largest", report.Pivots, "pivots",
-				memory.Sys>>20, "MiB")
+		var p *Pattern
+		b.Run(method.name, func(b *testing.B) {
+			for range b.N {
+				var err error
+				p, err = method.hide()
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(len(p.Secondary)), "secondary")
+			b.ReportMetric(float64(p.Cost), "cost")
+		})
+		if p == nil {
+			continue // it was not chosen
+		}
+		b.Run(method.name+"/audit", func(b *testing.B) {
+			for range b.N {
+				report, err := Audit(ctx, table, p.Hidden, needs, o.Insider)
+				require.NoError(b, err)
+				require.Empty(b, report.Failed())
+			}
 		})
 	}
 }
