@@ -7,11 +7,8 @@ import (
 )
 
 // Mappings is the form of a list of mappings, each with a field table; check judges one of them, nil: by its table. What the table calls
-// required must be said.
+// required must be said. One table serves all mappings in turn, so it must not depend on what they say.
 func Mappings[T any](to *[]T, fields func(*T) Table, check func(c *Checker, path string, x *T)) Form {
-	if check == nil {
-		check = func(c *Checker, path string, x *T) { c.Table(path, fields(x)) }
-	}
 	return mappings[T]{to, fields, check}
 }
 
@@ -23,9 +20,10 @@ type mappings[T any] struct {
 
 func (m mappings[T]) Read(d *Decoder, n *Node, path string, f *Field) {
 	*m.to = []T{}
+	var x, none T
+	t := m.fields(&x)
 	d.Items(n, path, f.what(), func(_ int, item *Node, at string) {
-		var x T
-		t := m.fields(&x)
+		x = none
 		d.Mapping(item, at, t)
 		d.required(at, t)
 		*m.to = append(*m.to, x)
@@ -56,13 +54,21 @@ func (m mappings[T]) Schema(*Field) Ordered {
 func (m mappings[T]) shape() Table   { return m.fields(new(T)) }
 func (m mappings[T]) within() string { return "[]" }
 func (m mappings[T]) Check(c *Checker, path string, _ *Field) {
+	var x T
+	t := m.fields(&x)
 	for i := range *m.to {
-		m.check(c, fmt.Sprintf("%s[%d]", path, i), &(*m.to)[i])
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if m.check != nil {
+			m.check(c, at, &(*m.to)[i])
+			continue
+		}
+		x = (*m.to)[i]
+		c.Table(at, t)
 	}
 }
 
 // Keyed is the form of a mapping from names to mappings, each with a field table. key is where the name of one goes, and is no field of
-// the table. The order of the text is kept.
+// the table, which must not depend on what the mappings say: one serves all of them in turn. The order of the text is kept.
 func Keyed[T any](to *[]T, fields func(*T) Table, key func(*T) *string) Form {
 	return keyed[T]{to, fields, key}
 }
@@ -75,10 +81,11 @@ type keyed[T any] struct {
 
 func (k keyed[T]) Read(d *Decoder, n *Node, path string, f *Field) {
 	*k.to = []T{}
+	var x, none T
+	t := k.fields(&x)
 	d.Entries(n, path, f.what(), func(key string, value *Node, at string) {
-		var x T
+		x = none
 		*k.key(&x) = key
-		t := k.fields(&x)
 		if !value.IsNull() {
 			d.Mapping(value, at, t)
 		}
@@ -103,9 +110,10 @@ func (k keyed[T]) Schema(*Field) Ordered {
 func (k keyed[T]) shape() Table   { return k.fields(new(T)) }
 func (k keyed[T]) within() string { return ".NAME" }
 func (k keyed[T]) Check(c *Checker, path string, _ *Field) {
-	for i := range *k.to {
-		x := &(*k.to)[i]
-		c.Table(path+"."+*k.key(x), k.fields(x))
+	var x T
+	t := k.fields(&x)
+	for _, x = range *k.to {
+		c.Table(path+"."+*k.key(&x), t)
 	}
 }
 
