@@ -57,11 +57,9 @@ func (g *Graph) DOT() string {
 	if g.Title != "" {
 		fmt.Fprintf(&b, "  label=%s;\n  labelloc=t;\n", dotText(g.Title))
 	}
-	layers := make(map[int][]int)
 	for i, n := range g.Nodes {
 		look := looks[n.Kind]
 		fmt.Fprintf(&b, "  n%d [label=%s, shape=%s, fillcolor=\"%s\"];\n", i, dotText(n.Name), look.shape, look.fill)
-		layers[n.Layer] = append(layers[n.Layer], i)
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(&b, "  n%d -> n%d;\n", e[0], e[1])

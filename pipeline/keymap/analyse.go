@@ -61,7 +61,7 @@ type Profile struct {
 func (e *Environment) Ask(ctx context.Context, q Question) (*Analysis, error) {
 	target := e.Form(q.Target)
 	if target == nil {
-		return nil, session.Wrong(fmt.Errorf("there is no form %q%s", q.Target, e.Near(repository.Forms, q.Target)))
+		return nil, session.Wrong(e.Unknown(repository.Forms, q.Target))
 	}
 	for _, name := range q.Variables {
 		if _, holds := target.Instance(name); !holds {

@@ -274,11 +274,7 @@ func (b *bridging) banded(v *Version, name string, x *repository.Instance, t arr
 	if err != nil {
 		return err
 	}
-	space := bands[0]
-	for _, band := range bands {
-		space.Lo, space.Hi = min(space.Lo, band.Lo), max(space.Hi, band.Hi)
-	}
-	cuts, inside := within(cuts, space)
+	cuts, inside := within(cuts, v.Answer.Space())
 	hide, from := false, x.Column
 	if codes := missing(x); len(codes) > 0 {
 		codesOut := recode.Column{Name: name + "_values", From: from, Map: codes, Keep: &hide}

@@ -154,15 +154,9 @@ func (c *column) labelled(x *repository.Instance) (nodes []repository.Node, with
 
 // bandIn is the category of an interval variable that is a band; what has no lower end begins where the variable does.
 func bandIn(v *repository.Variable, b keymap.Band) string {
-	least := math.Inf(1)
-	for _, n := range v.Nodes {
-		least = min(least, *n.Lo)
-	}
-	b.Lo = max(b.Lo, least)
-	for _, n := range v.Nodes {
-		if *n.Lo == b.Lo && *n.Hi == b.Hi {
-			return n.ID
-		}
+	b.Lo = max(b.Lo, v.Space().Lo)
+	if n := v.Band(b); n != nil {
+		return n.ID
 	}
 	return ""
 }

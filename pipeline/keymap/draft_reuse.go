@@ -3,7 +3,6 @@ package keymap
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"microrisk/engine/keymap"
@@ -102,18 +101,15 @@ func (d *drafter) complete(v *repository.Variable, x *repository.Instance, made 
 
 // reuseNumbers makes a column of numbers an interval variable of the repository: in bands that it has, or written in.
 func (c *column) reuseNumbers(v *repository.Variable, x *repository.Instance, unmapped func(values []string, numbers bool, space string)) error {
-	space := keymap.Band{Lo: math.Inf(1), Hi: math.Inf(-1)}
-	for _, n := range v.Nodes {
-		space.Lo, space.Hi = min(space.Lo, *n.Lo), max(space.Hi, *n.Hi)
-	}
+	space := v.Space()
 	covers := BandText(repository.NewBand("", space.Lo, space.Hi))
 	if c.bands != nil {
 		for i := 1; i < len(c.bands); i++ {
 			band := keymap.Band{Lo: c.bands[i-1], Hi: c.bands[i]}
-			at := slices.IndexFunc(v.Nodes, func(n repository.Node) bool { return *n.Lo == band.Lo && *n.Hi == band.Hi })
+			n := v.Band(band)
 			switch {
-			case at >= 0:
-				x.Categories = append(x.Categories, v.Nodes[at].ID)
+			case n != nil:
+				x.Categories = append(x.Categories, n.ID)
 			case band.Lo < space.Lo || band.Hi > space.Hi:
 				return c.without(v, fmt.Sprintf("band %s: its bands cover %s, and a variable in use gets no wider", band.ID(), covers), "--bands")
 			default:

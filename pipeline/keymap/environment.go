@@ -4,7 +4,6 @@ package keymap
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,7 +62,7 @@ func (e *Environment) Variable(ctx context.Context, name string) (*Variable, err
 	}
 	doc := e.Repository.Variable(name)
 	if doc == nil {
-		return nil, fmt.Errorf("there is no variable %q%s", name, e.Near(repository.Variables, name))
+		return nil, e.Unknown(repository.Variables, name)
 	}
 	v = &Variable{Variable: doc, Graph: e.Graph(name), Forms: make(map[string]keymap.Partition), Wrong: make(map[string]*keymap.InvalidError),
 		observed: make(map[keymap.Partition]bool), bands: e.Bands(name)}
@@ -109,17 +108,15 @@ func (e *Environment) gather(ctx context.Context, v *Variable) error {
 			v.Observed = append(v.Observed, j.p)
 		}
 	}
-	var err error
 	if !e.Plain {
+		var err error
 		if v.Closure, err = keymap.Closure(ctx, v.Name, v.Observed, e.Limits); err != nil {
 			return err
 		}
 	}
-	given := make(map[string]keymap.Partition, len(v.Variable.Codes))
-	for code, categories := range v.Variable.Codes {
-		if given[code], err = v.Graph.Partition(categories); err != nil {
-			return fmt.Errorf("variable %q: code %s: %w", v.Name, code, err)
-		}
+	given, err := e.GivenCodes(v.Variable)
+	if err != nil {
+		return err
 	}
 	var generated []keymap.Partition
 	for _, p := range v.Closure {

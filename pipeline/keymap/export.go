@@ -2,7 +2,6 @@ package keymap
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"microrisk/engine/keymap"
@@ -14,7 +13,7 @@ import (
 func (e *Environment) FormTable(ctx context.Context, name string) (*Table, error) {
 	f := e.Form(name)
 	if f == nil {
-		return nil, fmt.Errorf("there is no form %q%s", name, e.Near(repository.Forms, name))
+		return nil, e.Unknown(repository.Forms, name)
 	}
 	names := make([]string, len(f.Variables))
 	for i, x := range f.Variables {

@@ -20,7 +20,7 @@ func (e *Environment) PartitionGraph(v *Variable, form string) (*figures.Graph, 
 	if form != "" {
 		f := e.Form(form)
 		if f == nil {
-			return nil, fmt.Errorf("there is no form %q%s", form, e.Near(repository.Forms, form))
+			return nil, e.Unknown(repository.Forms, form)
 		}
 		x, holds := f.Instance(v.Name)
 		if !holds {

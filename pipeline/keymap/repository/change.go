@@ -1,12 +1,8 @@
 package repository
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,21 +11,6 @@ import (
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
 )
-
-// unfinished ends the names of files that a change writes before any is renamed.
-const unfinished = ".unfinished"
-
-// finishedName is what such a file would have become.
-func finishedName(path string) string {
-	path = strings.TrimSuffix(path, unfinished)
-	at := strings.LastIndexByte(path, '/') + 1
-	return path[:at] + strings.TrimPrefix(path[at:], ".")
-}
-
-func unfinishedName(path string) string {
-	at := strings.LastIndexByte(path, '/') + 1
-	return path[:at] + "." + path[at:] + unfinished
-}
 
 // A Change is what is to become of a repository: documents that are put, and some that are removed. Nothing is written before Apply.
 type Change struct {
@@ -78,13 +59,7 @@ func (c *Change) Put(doc schemas.Document, before string) error {
 		c.broken = append(c.broken, f.wrong...)
 		return nil
 	}
-	want := schemas.DocumentOrdered(doc)
-	if strings.HasSuffix(strings.ToLower(f.path), ".json") {
-		text, err := schemas.IndentedJSON(want)
-		c.texts[f.path] = text
-		return err
-	}
-	text, err := amended(f.path, f.text, want)
+	text, err := amended(f.path, f.text, doc)
 	c.texts[f.path] = text
 	return err
 }
@@ -112,7 +87,7 @@ func (c *Change) taken(kind, slug string) bool {
 func (c *Change) Remove(kind, name string) error {
 	f := c.r.files[object{kind, name}]
 	if f == nil {
-		return fmt.Errorf("there is no %s %q%s", strings.TrimSuffix(kind, "s"), name, c.r.Near(kind, name))
+		return c.r.Unknown(kind, name)
 	}
 	c.texts[f.path] = nil
 	return nil
@@ -130,14 +105,6 @@ func identityOf(doc schemas.Document) (kind, name string) {
 		return Scenarios, x.Name
 	}
 	return "", ""
-}
-
-// A Written is a file that a change writes or takes away.
-type Written struct {
-	Path    string
-	Removed bool
-	New     bool
-	Text    []byte // that it gets
 }
 
 // Apply judges the repository as it would become, and changes its files: all new texts are written beside the old ones and read back before
@@ -169,7 +136,7 @@ func (c *Change) ApplyContext(ctx context.Context, dry bool) ([]Written, error) 
 
 // judged is the repository as texts make it.
 func (c *Change) judged(texts map[string][]byte) (*Repository, error) {
-	become, err := openContext(c.ctx, c.r.Folder, texts)
+	become, err := open(c.ctx, c.r.Folder, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -240,210 +207,9 @@ func safeBands(old, edited *Variable) error {
 			return fmt.Errorf("band %s is gone, or has other ends", n.ID)
 		}
 	}
-	ends := func(nodes []Node) (lo, hi float64) {
-		lo, hi = *nodes[0].Lo, *nodes[0].Hi
-		for _, n := range nodes {
-			lo, hi = min(lo, *n.Lo), max(hi, *n.Hi)
-		}
-		return lo, hi
-	}
-	lo, hi := ends(old.Nodes)
-	if l, h := ends(edited.Nodes); l != lo || h != hi {
-		return fmt.Errorf("the bands cover %s instead of %s: categorizations of before would not cover the variable any more",
-			keymap.Band{Lo: l, Hi: h}.ID(), keymap.Band{Lo: lo, Hi: hi}.ID())
+	if was, is := old.Space(), edited.Space(); is != was {
+		return fmt.Errorf("the bands cover %s instead of %s: categorizations of before would not cover the variable any more", is.ID(), was.ID())
 	}
 	return nil
 }
 
-// addCodes puts the codes that categorizations get into the files of their variables, so that they never change.
-func (c *Change) addCodes(become *Repository) error {
-	changed := false
-	for _, v := range become.Variables {
-		given, err := become.givenCodes(v)
-		if err != nil || become.graphs[v.Name] == nil {
-			continue // it is a finding
-		}
-		observed, first := become.observed(v)
-		codes := become.graphs[v.Name].Codes(given, observed, nil)
-		fresh := false
-		for _, p := range observed {
-			if _, has := given[codes[p]]; !has && p != keymap.Any {
-				if v.Codes == nil {
-					v.Codes = make(map[string][]string)
-				}
-				v.Codes[codes[p]] = first[p]
-				fresh = true
-			}
-		}
-		if !fresh {
-			continue
-		}
-		changed = true
-		f := become.files[object{Variables, v.Name}]
-		text := c.texts[f.path]
-		if text == nil {
-			text = f.text
-		}
-		if strings.HasSuffix(strings.ToLower(f.path), ".json") {
-			text, err = schemas.IndentedJSON(schemas.DocumentOrdered(v))
-		} else {
-			text, err = amended(f.path, text, schemas.DocumentOrdered(v))
-		}
-		if err != nil {
-			return err
-		}
-		c.texts[f.path] = text
-	}
-	if !changed {
-		return nil
-	}
-	_, err := c.judged(c.texts)
-	return err
-}
-
-// observed are the categorizations of a variable in the order of their first form by name, and the categories that it has there.
-func (r *Repository) observed(v *Variable) ([]keymap.Partition, map[keymap.Partition][]string) {
-	var list []keymap.Partition
-	first := make(map[keymap.Partition][]string)
-	for _, f := range r.Forms {
-		x, holds := f.Instance(v.Name)
-		if !holds {
-			continue
-		}
-		p, err := r.graphs[v.Name].Partition(x.Categories)
-		if _, seen := first[p]; err != nil || seen {
-			continue
-		}
-		first[p] = x.Categories
-		list = append(list, p)
-	}
-	return list, first
-}
-
-// givenCodes are those in the file of a variable.
-func (r *Repository) givenCodes(v *Variable) (map[string]keymap.Partition, error) {
-	given := make(map[string]keymap.Partition, len(v.Codes))
-	if r.graphs[v.Name] == nil {
-		return given, nil
-	}
-	for code, categories := range v.Codes {
-		p, err := r.graphs[v.Name].Partition(categories)
-		if err != nil {
-			return nil, err
-		}
-		given[code] = p
-	}
-	return given, nil
-}
-
-func (c *Change) written() []Written {
-	var list []Written
-	for path, text := range c.texts {
-		if f := c.read[path]; f != nil && text != nil && bytes.Equal(f.text, text) {
-			continue
-		}
-		_, err := os.Lstat(filepath.Join(c.r.Folder, filepath.FromSlash(path)))
-		list = append(list, Written{path, text == nil, errors.Is(err, fs.ErrNotExist), text})
-	}
-	slices.SortFunc(list, func(a, b Written) int { return strings.Compare(a.Path, b.Path) })
-	return list
-}
-
-// untouched tells whether all files are as they were when the repository was opened: what another change made is not written over.
-func (c *Change) untouched(list []Written) error {
-	for _, w := range list {
-		text, err := os.ReadFile(filepath.Join(c.r.Folder, filepath.FromSlash(w.Path)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if was := c.read[w.Path]; was == nil && err == nil || was != nil && (err != nil || !bytes.Equal(was.text, text)) {
-			return fmt.Errorf("nothing was changed: %s was changed by something else meanwhile; try again", w.Path)
-		}
-	}
-	return nil
-}
-
-// write changes the files. step is called before each that is written and each that takes the place of another.
-func (c *Change) write(list []Written, step func() error) (err error) {
-	at := func(path string) string { return filepath.Join(c.r.Folder, filepath.FromSlash(path)) }
-	var temporaries []string
-	begun := false
-	defer func() {
-		switch {
-		case err != nil && begun:
-			err = fmt.Errorf("the change was made in part, microrisk keymap check tells what is left of it: %w", err)
-		case err != nil:
-			for _, t := range temporaries {
-				os.Remove(at(t))
-			}
-		}
-	}()
-	for _, w := range list {
-		if info, err := os.Lstat(at(w.Path)); err == nil && info.Mode()&fs.ModeSymlink != 0 && !w.Removed {
-			return fmt.Errorf("nothing was changed: %s is a link; change what it links to, or put a copy in its place", w.Path)
-		}
-	}
-	readBack := make(map[string][]byte, len(list))
-	for _, w := range list {
-		if w.Removed {
-			readBack[w.Path] = nil
-			continue
-		}
-		if err := cmp.Or(step(), c.ctx.Err()); err != nil {
-			return err
-		}
-		t := unfinishedName(w.Path)
-		if err := os.MkdirAll(filepath.Dir(at(t)), 0o777); err != nil {
-			return err
-		}
-		if err := writeNew(at(t), c.texts[w.Path]); err != nil {
-			if errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("a change that was not finished left %s: look at it, and rename it to %s or remove it, unless another change is at work now", t, w.Path)
-			}
-			return err
-		}
-		temporaries = append(temporaries, t)
-		if readBack[w.Path], err = os.ReadFile(at(t)); err != nil {
-			return err
-		}
-	}
-	if _, err := c.judged(readBack); err != nil {
-		return err
-	}
-	if err := cmp.Or(c.untouched(list), c.ctx.Err()); err != nil {
-		return err
-	}
-	for _, w := range list {
-		if err = step(); err != nil {
-			return err
-		}
-		if w.Removed {
-			err = os.Remove(at(w.Path))
-		} else {
-			err = os.Rename(at(unfinishedName(w.Path)), at(w.Path))
-		}
-		if err != nil {
-			return err
-		}
-		begun = true
-	}
-	return nil
-}
-
-func writeNew(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return err
-}

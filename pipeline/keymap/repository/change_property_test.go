@@ -242,7 +242,7 @@ func TestAmendedKeepsComments(t *testing.T) {
 		a := annotator{t: t}
 		a.mapping(schemas.DocumentOrdered(old), "", "", "")
 		text := strings.Join(a.lines, "\n") + "\n"
-		out, err := amended("x.yaml", []byte(text), schemas.DocumentOrdered(want))
+		out, err := amended("x.yaml", []byte(text), want)
 		require.NoError(t, err)
 		root, err := parse("x.yaml", out)
 		require.NoError(t, err, "%s\nbecame\n%s", text, out)
@@ -256,7 +256,7 @@ func TestAmendedKeepsComments(t *testing.T) {
 				require.Equal(t, 1, strings.Count(string(out), r.text), "%s of %s: %s\nbecame\n%s", r.text, r.at, text, out)
 			}
 		}
-		again, err := amended("x.yaml", out, schemas.DocumentOrdered(want))
+		again, err := amended("x.yaml", out, want)
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(again))
 	})

@@ -165,13 +165,13 @@ func (r *Repository) judge() {
 	for _, g := range r.Groups {
 		at := r.where(Groups, g.Name)
 		for _, name := range g.Forms {
-			at.unless(r.Form(name) != nil, "forms", "there is no form %q%s", name, r.Near(Forms, name))
+			at.names("forms", Forms, name)
 		}
 		for _, name := range g.Union {
-			at.unless(r.Group(name) != nil, "union", "there is no group %q%s", name, r.Near(Groups, name))
+			at.names("union", Groups, name)
 		}
 		for _, name := range g.Minus {
-			at.unless(r.Group(name) != nil, "minus", "there is no group %q%s", name, r.Near(Groups, name))
+			at.names("minus", Groups, name)
 		}
 	}
 	for _, way := range r.circles() {
@@ -242,8 +242,9 @@ func (r *Repository) judgeForm(f *Form) {
 	columns := make(map[string]string)
 	for _, x := range f.Variables {
 		path := "variables." + x.Variable
-		if r.Variable(x.Variable) == nil {
-			at.add(path, "there is no variable %q%s", x.Variable, r.Near(Variables, x.Variable))
+		v := r.Variable(x.Variable)
+		if v == nil {
+			at.names(path, Variables, x.Variable)
 			continue
 		}
 		if x.Column != "" {
@@ -255,13 +256,14 @@ func (r *Repository) judgeForm(f *Form) {
 		if g == nil {
 			continue
 		}
-		if v := r.Variable(x.Variable); v.Scale == Interval && g.Has(v.undeclared(x.Categories)) {
-			id := v.undeclared(x.Categories)
-			at.add(path+".categories", "category %s is made by the bands of others and may go as they change: name it among the nodes of %q", id, x.Variable)
-			continue
+		if v.Scale == Interval {
+			if id := v.undeclared(x.Categories); g.Has(id) {
+				at.add(path+".categories", "category %s is made by the bands of others and may go as they change: name it among the nodes of %q", id, x.Variable)
+				continue
+			}
 		}
 		if wrong := r.invalid(x); wrong != nil {
-			finding := at.add(path+".categories", "%s of form %q: %s%s", x.Variable, f.Name, wrong, r.Variable(x.Variable).near(wrong.Unknown))
+			finding := at.add(path+".categories", "%s of form %q: %s%s", x.Variable, f.Name, wrong, v.near(wrong.Unknown))
 			finding.Inconsistent = len(wrong.Unknown) == 0
 			continue
 		}
@@ -322,12 +324,12 @@ func (r *Repository) judgeScenario(s *Scenario) {
 		return
 	}
 	target := r.Form(s.Target)
-	at.unless(target != nil, "target", "there is no form %q%s", s.Target, r.Near(Forms, s.Target))
+	at.names("target", Forms, s.Target)
 	for _, name := range slices.Concat(s.Match.Forms, s.Match.Exclude) {
-		at.unless(r.Form(name) != nil, "match", "there is no form %q%s", name, r.Near(Forms, name))
+		at.names("match", Forms, name)
 	}
 	for _, name := range s.Match.Groups {
-		at.unless(r.Group(name) != nil, "match.groups", "there is no group %q%s", name, r.Near(Groups, name))
+		at.names("match.groups", Groups, name)
 	}
 	for _, name := range s.Variables {
 		if target != nil {

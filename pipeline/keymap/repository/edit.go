@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,25 @@ func NewBand(label string, lo, hi float64) Node {
 	return Node{ID: keymap.Band{Lo: lo, Hi: hi}.ID(), Label: label, Lo: &lo, Hi: &hi}
 }
 
+// Band is the category that is a band; nil if none is.
+func (v *Variable) Band(b keymap.Band) *Node {
+	for i, n := range v.Nodes {
+		if n.Lo != nil && n.Hi != nil && *n.Lo == b.Lo && *n.Hi == b.Hi {
+			return &v.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// Space is what all bands of an interval variable cover.
+func (v *Variable) Space() keymap.Band {
+	space := keymap.Band{Lo: math.Inf(1), Hi: math.Inf(-1)}
+	for _, n := range v.Nodes {
+		space.Lo, space.Hi = min(space.Lo, *n.Lo), max(space.Hi, *n.Hi)
+	}
+	return space
+}
+
 // Similar is the name of a variable that is written almost like another one, "" if none is.
 func (r *Repository) Similar(name string) string {
 	for _, v := range r.Variables {
@@ -56,17 +76,13 @@ func (c *Change) Rename(kind, old, name string) error {
 	f := c.r.files[object{kind, old}]
 	switch {
 	case f == nil:
-		return fmt.Errorf("there is no %s %q%s", strings.TrimSuffix(kind, "s"), old, c.r.Near(kind, old))
+		return c.r.Unknown(kind, old)
 	case name == "":
 		return fmt.Errorf("a %s needs a name", strings.TrimSuffix(kind, "s"))
 	case c.r.files[object{kind, name}] != nil:
 		return fmt.Errorf("there is a %s %q already", strings.TrimSuffix(kind, "s"), name)
 	}
 	other := func(list []string) []string { return renamed(list, old, name) }
-	put := func(doc, before schemas.Document) error {
-		_, was := identityOf(before)
-		return c.Put(doc, was)
-	}
 	var failed []error
 	for _, v := range c.r.Variables {
 		x := *v
@@ -80,7 +96,7 @@ func (c *Change) Rename(kind, old, name string) error {
 				x.Review = &review
 			}
 		}
-		failed = append(failed, c.putChanged(&x, v, put))
+		failed = append(failed, c.putChanged(&x, v))
 	}
 	for _, f := range c.r.Forms {
 		x := *f
@@ -95,7 +111,7 @@ func (c *Change) Rename(kind, old, name string) error {
 				}
 			}
 		}
-		failed = append(failed, c.putChanged(&x, f, put))
+		failed = append(failed, c.putChanged(&x, f))
 	}
 	for _, g := range c.r.Groups {
 		x := *g
@@ -108,7 +124,7 @@ func (c *Change) Rename(kind, old, name string) error {
 			}
 			x.Union, x.Minus = other(g.Union), other(g.Minus)
 		}
-		failed = append(failed, c.putChanged(&x, g, put))
+		failed = append(failed, c.putChanged(&x, g))
 	}
 	for _, s := range c.r.Scenarios {
 		x := *s
@@ -127,17 +143,18 @@ func (c *Change) Rename(kind, old, name string) error {
 				x.Name = name
 			}
 		}
-		failed = append(failed, c.putChanged(&x, s, put))
+		failed = append(failed, c.putChanged(&x, s))
 	}
 	return errors.Join(failed...)
 }
 
 // putChanged puts a document if it says something else than before.
-func (c *Change) putChanged(doc, before schemas.Document, put func(doc, before schemas.Document) error) error {
+func (c *Change) putChanged(doc, before schemas.Document) error {
 	if string(schemas.DocumentYAML(doc)) == string(schemas.DocumentYAML(before)) {
 		return nil
 	}
-	return put(doc, before)
+	_, was := identityOf(before)
+	return c.Put(doc, was)
 }
 
 func renamed(list []string, old, name string) []string {
@@ -157,7 +174,7 @@ func renamed(list []string, old, name string) []string {
 func (c *Change) RenameNode(variable, id, label string) error {
 	v := c.r.Variable(variable)
 	if v == nil {
-		return fmt.Errorf("there is no variable %q%s", variable, c.r.Near(Variables, variable))
+		return c.r.Unknown(Variables, variable)
 	}
 	x := *v
 	x.Nodes = slices.Clone(v.Nodes)

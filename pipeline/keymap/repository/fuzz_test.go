@@ -16,7 +16,7 @@ func opened(t testing.TB, files map[string]string) *Repository {
 	for path, text := range files {
 		texts[path] = []byte(text)
 	}
-	r, err := open("nowhere", texts)
+	r, err := open(t.Context(), "nowhere", texts)
 	require.NoError(t, err)
 	return r
 }
@@ -51,7 +51,7 @@ func FuzzFile(f *testing.F) {
 			if read.path != path {
 				continue
 			}
-			into, err := amended(path, read.text, schemas.DocumentOrdered(read.doc))
+			into, err := amended(path, read.text, read.doc)
 			require.NoError(t, err)
 			for _, written := range []string{string(schemas.DocumentYAML(read.doc)), string(into)} {
 				files[path] = written

@@ -37,14 +37,10 @@ type file struct {
 }
 
 // Open reads a repository. What is wrong with its files are findings; the error is that of a folder that is none, or that cannot be read.
-func Open(folder string) (*Repository, error) { return open(folder, nil) }
+func Open(folder string) (*Repository, error) { return open(context.Background(), folder, nil) }
 
-func open(folder string, instead map[string][]byte) (*Repository, error) {
-	return openContext(context.Background(), folder, instead)
-}
-
-// openContext reads a repository with some files replaced by other texts, or by nothing.
-func openContext(ctx context.Context, folder string, instead map[string][]byte) (*Repository, error) {
+// open reads a repository with some files replaced by other texts, or by nothing.
+func open(ctx context.Context, folder string, instead map[string][]byte) (*Repository, error) {
 	r := newRepository(folder)
 	if _, planned := instead[ConfigName]; !planned {
 		if _, err := os.Stat(filepath.Join(folder, ConfigName)); err != nil {

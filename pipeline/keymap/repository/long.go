@@ -67,13 +67,13 @@ func (l *Long) Read(name string, from io.Reader) error {
 		return fmt.Errorf("%s begins with %s; a table of forms begins with %s, %s or %s", name, strings.Join(header, ","),
 			strings.Join(CategoriesHeader, ","), strings.Join(MetadataHeader, ","), strings.Join(EdgesHeader, ","))
 	}
-	at := func() int { line, _ := r.FieldPos(0); return line }
-	if err := take(r, at); err != nil {
+	if err := take(r); err != nil {
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		return fmt.Errorf("%s:%d: %w", name, at(), err)
+		line, _ := r.FieldPos(0)
+		return fmt.Errorf("%s:%d: %w", name, line, err)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func rows(r *csv.Reader, take func(row []string) error) error {
 	}
 }
 
-func (l *Long) categories(r *csv.Reader, _ func() int) error {
+func (l *Long) categories(r *csv.Reader) error {
 	var (
 		form     *longForm
 		variable *longVariable
@@ -147,7 +147,7 @@ func (l *Long) categories(r *csv.Reader, _ func() int) error {
 	return err
 }
 
-func (l *Long) metadata(r *csv.Reader, _ func() int) error {
+func (l *Long) metadata(r *csv.Reader) error {
 	return rows(r, func(row []string) error {
 		if row[0] == "" || row[1] == "" {
 			return errors.New("a row names a form and a key")
@@ -164,7 +164,7 @@ func (l *Long) metadata(r *csv.Reader, _ func() int) error {
 	})
 }
 
-func (l *Long) edges(r *csv.Reader, _ func() int) error {
+func (l *Long) edges(r *csv.Reader) error {
 	return rows(r, func(row []string) error {
 		if row[0] == "" || row[1] == "" {
 			return errors.New("a row names a variable and a category")

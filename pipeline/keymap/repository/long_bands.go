@@ -162,18 +162,15 @@ func (l *Long) Bands(variable string, step float64) error {
 
 // takeBands finds the labels of an interval variable of the repository by the bands that they are; others stay as they were found.
 func (v *longVariable) takeBands(step float64) {
-	least := math.Inf(1)
-	for _, n := range v.doc.Nodes {
-		least = min(least, *n.Lo)
-	}
+	least := v.doc.Space().Lo
 	became := make(map[string]string)
 	for label, id := range v.ids {
 		b, ok := bandOf(label, step)
 		b.Lo = max(b.Lo, least)
-		at := slices.IndexFunc(v.doc.Nodes, func(n Node) bool { return *n.Lo == b.Lo && *n.Hi == b.Hi })
+		n := v.doc.Band(b)
 		switch {
-		case ok && at >= 0:
-			became[id], v.ids[label] = v.doc.Nodes[at].ID, v.doc.Nodes[at].ID
+		case ok && n != nil:
+			became[id], v.ids[label] = n.ID, n.ID
 		case ok:
 			became[id], v.ids[label] = "?"+label, "?"+label // not what it is called like
 		}

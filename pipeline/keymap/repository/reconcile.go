@@ -13,8 +13,12 @@ import (
 	"microrisk/schemas"
 )
 
-// amended is a text with what a document says now, in which all comments that are still beside something stay.
-func amended(path string, text []byte, want schemas.Ordered) ([]byte, error) {
+// amended is the text of a file with what a document says now, in which all comments that are still beside something stay; JSON has none.
+func amended(path string, text []byte, says schemas.Document) ([]byte, error) {
+	want := schemas.DocumentOrdered(says)
+	if strings.HasSuffix(strings.ToLower(path), ".json") {
+		return schemas.IndentedJSON(want)
+	}
 	doc, err := document(path, text)
 	if err != nil {
 		return nil, err

@@ -215,6 +215,11 @@ func (r *Repository) MatchSet(s *Scenario) []*Form {
 	return set
 }
 
+// Unknown says that there is no object of a kind that is called so, and which one may be meant.
+func (r *Repository) Unknown(kind, name string) error {
+	return fmt.Errorf("there is no %s %q%s", strings.TrimSuffix(kind, "s"), name, r.Near(kind, name))
+}
+
 // Near is a hint at the name that was meant, "" where none is near.
 func (r *Repository) Near(kind, name string) string {
 	var known []string
@@ -230,6 +235,10 @@ func (r *Repository) Near(kind, name string) string {
 	case Groups:
 		for _, g := range r.Groups {
 			known = append(known, g.Name)
+		}
+	case Scenarios:
+		for _, s := range r.Scenarios {
+			known = append(known, s.Name)
 		}
 	}
 	if i := slices.IndexFunc(r.nameless, func(path string) bool { return strings.HasPrefix(path, kind+"/") }); i >= 0 {
@@ -262,5 +271,12 @@ func (p place) add(path, format string, args ...any) *Finding {
 func (p place) unless(right bool, path, format string, args ...any) {
 	if !right {
 		p.add(path, format, args...)
+	}
+}
+
+// names tells of a name that stands in the file whether there is an object of it.
+func (p place) names(path, kind, name string) {
+	if p.r.files[object{kind, name}] == nil {
+		p.add(path, "%s", p.r.Unknown(kind, name))
 	}
 }
