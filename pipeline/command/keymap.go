@@ -276,7 +276,7 @@ func (c *console) question(ctx *cli.Context) (*keymap.Environment, *repository.S
 	if name := ctx.String("scenario"); name != "" {
 		found := e.Scenario(name)
 		if found == nil {
-			return none(usage("there is no scenario %q%s", name, e.Near(repository.Scenarios, name)))
+			return none(usageOf(e.Unknown(repository.Scenarios, name)))
 		}
 		copied := *found
 		s = &copied
@@ -311,7 +311,7 @@ func (c *console) question(ctx *cli.Context) (*keymap.Environment, *repository.S
 	}
 	for _, name := range s.Match.Exclude {
 		if e.Form(name) == nil {
-			return none(usage("there is no form %q%s", name, e.Near(repository.Forms, name)))
+			return none(usageOf(e.Unknown(repository.Forms, name)))
 		}
 	}
 	if ctx.IsSet("prevalence") {

@@ -83,7 +83,7 @@ func begin[T any](ctx *cli.Context, r *repository.Repository, find func(string) 
 		*x, before = *find(name), name
 	case from != "":
 		if find(from) == nil {
-			return nil, "", fmt.Errorf("there is no %s %q%s", kind, from, r.Near(kind+"s", from))
+			return nil, "", r.Unknown(kind+"s", from)
 		}
 		if err := r.Readable(kind+"s", from); err != nil {
 			return nil, "", err
@@ -290,7 +290,7 @@ func (c *console) addEdge() *cli.Command {
 func variableCopy(r *repository.Repository, name string) (*repository.Variable, error) {
 	v := r.Variable(name)
 	if v == nil {
-		return nil, fmt.Errorf("there is no variable %q%s", name, r.Near(repository.Variables, name))
+		return nil, r.Unknown(repository.Variables, name)
 	}
 	copied := *v
 	return &copied, nil

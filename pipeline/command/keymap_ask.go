@@ -272,7 +272,7 @@ categories that the form shares with the target.`,
 			case cells == "target" && target == "":
 				return usage("say which form all are compared with: --target FORM")
 			case target != "" && !found:
-				return usage("there is no form %q%s", target, e.Near(repository.Forms, target))
+				return usageOf(e.Unknown(repository.Forms, target))
 			}
 			e.Plain = true
 			t, err := e.Grid(ctx.Context, cells, target, ctx.StringSlice("variables"))

@@ -70,7 +70,7 @@ func graphOf(ctx *cli.Context, e *keymap.Environment, v *keymap.Variable) (*figu
 	case ctx.String("form") != "":
 		return nil, usage("--form goes with --kind partition")
 	case target != "" && e.Form(target) == nil:
-		return nil, usage("there is no form %q%s", target, e.Near(repository.Forms, target))
+		return nil, usageOf(e.Unknown(repository.Forms, target))
 	}
 	return v.HarmonizationGraph(ctx.Context, target)
 }

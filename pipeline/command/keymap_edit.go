@@ -135,7 +135,7 @@ func (c *console) checkCategories(r *repository.Repository, name string, categor
 	g := r.Graph(name)
 	switch {
 	case r.Variable(name) == nil:
-		return usage("there is no variable %q%s", name, r.Near(repository.Variables, name))
+		return usageOf(r.Unknown(repository.Variables, name))
 	case g == nil:
 		return fmt.Errorf("the categories of %q are wrong themselves: microrisk keymap check", name)
 	case len(categories) == 0:

@@ -312,7 +312,7 @@ forms behind a large size. Without flags the review is shown.`,
 				}
 				for _, name := range slices.Concat(ctx.StringSlice("same"), ctx.StringSlice("different")) {
 					if r.Variable(name) == nil {
-						return fmt.Errorf("there is no variable %q%s", name, r.Near(repository.Variables, name))
+						return r.Unknown(repository.Variables, name)
 					}
 				}
 				review.Same = slices.Concat(review.Same, ctx.StringSlice("same"))

@@ -115,6 +115,7 @@ func TestKeymapWrong(t *testing.T) {
 		`--area is "x"`:                                                         {"keymap", "analyse", "-r", "r", "--target", "Survey X", "--area", "x"},
 		`form "Survey X" has no variable "Age"`:                                 {"keymap", "analyse", "-r", "r", "--target", "Survey X", "--variables", "Age"},
 		`there is no scenario "Shops"`:                                          {"keymap", "analyse", "-r", "r", "--scenario", "Shops"},
+		`there is no scenario "Online shop"; did you mean "Online shops"?`:      {"keymap", "analyse", "-r", "r", "--scenario", "Online shop"},
 		`--format is "xml"; it is table, json or csv`:                           {"keymap", "analyse", "-r", "r", "--target", "Survey X", "--format", "xml"},
 		"cannot tell the format of a.txt by its name":                           {"keymap", "analyse", "-r", "r", "--target", "Survey X", "--out", "a.txt"},
 		"has no code C9.001; its codes are C2.001, C2.002":                      {"keymap", "lookup", v, "C9.001", "-r", "r"},

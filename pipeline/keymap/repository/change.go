@@ -212,4 +212,3 @@ func safeBands(old, edited *Variable) error {
 	}
 	return nil
 }
-

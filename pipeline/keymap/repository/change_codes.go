@@ -80,4 +80,3 @@ func (r *Repository) GivenCodes(v *Variable) (map[string]keymap.Partition, error
 	}
 	return given, nil
 }
-
