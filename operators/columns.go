@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,17 +16,19 @@ import (
 // ends in OrNull make columns that may have nulls; all others say in the schema that there are none.
 type Columns struct {
 	Mem    memory.Allocator
-	Rows   int // of every column
+	Rows   int    // of every column
+	Total  string // what totals are called; "" is tabular.TotalCode
 	fields []arrow.Field
 	arrays []arrow.Array
 }
 
-// Categories appends a variable: categories as their text, Total where the variable is left out, null where the value is missing.
+// Categories appends a variable: categories as their text, the word for totals where the variable is left out, null where the value is
+// missing.
 func (c *Columns) Categories(name string, category func(row int) tabular.Category) {
 	appendTo(c, name, array.NewStringBuilder(c.Mem), true, func(row int) (string, bool) {
 		k := category(row)
 		if k == tabular.Total {
-			return tabular.TotalCode, true
+			return cmp.Or(c.Total, tabular.TotalCode), true
 		}
 		return k.Label, k != tabular.Missing
 	})

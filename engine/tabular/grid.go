@@ -17,8 +17,8 @@ type Grid struct {
 	step  []int64 // of trees in the index
 }
 
-// NewGrid has the cells that are given by their nodes, one cell after another, and all their totals. Errors: cells that cannot be numbered,
-// as there could be more than 2^62, or a node that is none.
+// NewGrid has the cells that are given by their nodes, one cell after another and some perhaps several times, and all their totals.
+// Errors: cells that cannot be numbered, as there could be more than 2^62, or a node that is none.
 func NewGrid(trees []*Tree, cells []int32) (*Grid, error) {
 	return NewGridWithin(trees, cells, math.MaxInt)
 }
@@ -56,6 +56,9 @@ func NewGridWithin(trees []*Tree, cells []int32, most int) (*Grid, error) {
 			if n < 0 || int(n) >= len(trees[v].Nodes) {
 				return nil, fmt.Errorf("node %d of %s is none of its %d", n, trees[v].Name, len(trees[v].Nodes))
 			}
+		}
+		if g.index[g.place(cell)] != 0 {
+			continue // it is there, and so are all its totals
 		}
 		if g.above(cell, 0, slices.Clone(cell), add); len(places) > most {
 			return nil, &SizeError{most}

@@ -36,6 +36,16 @@ func (s *System) Of() [][]int32 {
 	return of
 }
 
+// Splits are the equations that have each cell as their total, by their numbers; nil for one without parts.
+func (s *System) Splits() [][]int32 {
+	splits := make([][]int32, s.Cells)
+	for e := range s.Equations {
+		total := s.Equations[e].Total
+		splits[total] = append(splits[total], int32(e))
+	}
+	return splits
+}
+
 // Each calls f for each cell of an equation, the total first, with its sign: -1 of the total, 1 of parts. Their sum is 0.
 func (e *Equation) Each(f func(cell int32, sign int64)) {
 	f(e.Total, -1)

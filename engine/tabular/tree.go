@@ -67,6 +67,15 @@ func (t *Tree) Find(code Category) int {
 	return found
 }
 
+// Places are the nodes of each code: several where codes are told apart by their paths.
+func (t *Tree) Places() map[Category][]int {
+	places := make(map[Category][]int, len(t.Nodes))
+	for i, n := range t.Nodes {
+		places[n.Code] = append(places[n.Code], i)
+	}
+	return places
+}
+
 // Path are the nodes from the one below the total to a node: what a category is, where codes are not unique.
 func (t *Tree) Path(node int) []int {
 	var path []int

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"microrisk/engine/budget"
@@ -45,16 +46,12 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 		return true
 	}
 	var cells []int32
-	seen := make(map[string]bool)
 	for class := range t.Classes() {
 		if class%rowsAtOnce == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !place(class) {
-			continue
-		}
-		if key := fmt.Sprint(leaf); !seen[key] {
-			seen[key] = true
+		// Classes of one cell often follow each other.
+		if place(class) && (len(cells) == 0 || !slices.Equal(cells[len(cells)-len(leaf):], leaf)) {
 			cells = append(cells, leaf...)
 		}
 	}
@@ -64,6 +61,12 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 	}
 	a := newAdder(grid, b.needs())
 	a.table.Response, a.table.Decimals = b.Config.Response, int(b.Config.Decimals)
+	var units []int64 // of the categories of the response
+	if b.Config.Response != "" {
+		if units, err = wholesOf(t.Variables[len(t.Variables)-1]); err != nil {
+			return nil, err
+		}
+	}
 	var held []share
 	who := int64(0)
 	last := uint32(0)
@@ -85,10 +88,8 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 			continue
 		}
 		s := share{leaf: grid.Find(leaf), records: t.Count(class), each: 1, heavy: b.Config.Weight != "" && !b.Config.TotalOnly}
-		if b.Config.Response != "" {
-			if s.each, err = wholeOf(t.Variables[len(t.Variables)-1], t.Code(class, len(t.Variables)-1)); err != nil {
-				return nil, err
-			}
+		if units != nil {
+			s.each = units[t.Code(class, len(t.Variables)-1)]
 		} else if b.Config.Weight != "" {
 			s.each = pow10(int(b.Config.Decimals))
 		}
@@ -157,14 +158,16 @@ func pow10(n int) int64 {
 	return p
 }
 
-func wholeOf(v contingency.Variable, code uint32) (int64, error) {
-	text, ok := v.Category(code)
-	if !ok {
-		return 0, fmt.Errorf("a record has no response")
+// wholesOf are the categories of a variable of whole numbers.
+func wholesOf(v contingency.Variable) ([]int64, error) {
+	list := make([]int64, len(v.Categories))
+	for code, text := range v.Categories {
+		var err error
+		if list[code], err = strconv.ParseInt(text, 10, 64); err != nil {
+			return nil, err
+		}
 	}
-	var n int64
-	_, err := fmt.Sscan(text, &n)
-	return n, err
+	return list, nil
 }
 
 // needs is how many of the largest contributions are kept: those that rules look at, and the two that files show.
@@ -181,7 +184,7 @@ func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, erro
 	v := t.Variables[at]
 	observed := t.Observed(at)
 	nodes := make([]int32, len(v.Categories)+1)
-	tree := b.Trees[v.Name]
+	tree := b.trees[v.Name]
 	if tree == nil {
 		if slices.Contains(v.Categories, b.Config.Total) {
 			return nil, nil, fmt.Errorf("%s has the category %q, which names totals: recode it, or call totals something else (total)", v.Name, b.Config.Total)
@@ -195,17 +198,18 @@ func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, erro
 		copied.Name, copied.Nodes = v.Name, slices.Clone(tree.Nodes)
 		tree = &copied
 		var unknown, several, totals []string
+		places := tree.Places()
 		for code, c := range v.Categories {
-			switch n := tree.Find(tabular.Of(c)); {
+			switch at := places[tabular.Of(c)]; {
 			case !observed[code]:
-			case n < 0 && slices.ContainsFunc(tree.Nodes, func(n tabular.Node) bool { return n.Code == tabular.Of(c) }):
-				several = append(several, c)
-			case n < 0:
+			case len(at) == 0:
 				unknown = append(unknown, c)
-			case !tree.Leaf(n):
+			case len(at) > 1:
+				several = append(several, c)
+			case !tree.Leaf(at[0]):
 				totals = append(totals, c)
 			default:
-				nodes[code] = int32(n)
+				nodes[code] = int32(at[0])
 			}
 		}
 		if unknown != nil {

@@ -18,10 +18,10 @@ import (
 
 // With is what protection is made with, besides what a spec says.
 type With struct {
-	Settings []Setting      // said by hand, in the order of the cells' codes
-	Solver   program.Solver // nil: the embedded one
-	Solvers  string         // what it is called
-	Warn     func(format string, args ...any)
+	Settings   []Setting      // said by hand, in the order of the file
+	Solver     program.Solver // nil: the embedded one
+	SolverName string         // what it is called
+	Warn       func(format string, args ...any)
 }
 
 // A Setting is what somebody said of a cell.
@@ -43,7 +43,6 @@ type Protected struct {
 	Rounding  *protection.Rounded
 	Pattern   *protection.Pattern // nil where none was searched
 	Lines     []string            // lines that fail, for logs
-	Method    string
 	Settings  []Setting
 	Solver    string
 	Elapsed   time.Duration
@@ -71,8 +70,8 @@ const shownCells = 5
 // gives a *FailedError beside what was found.
 func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, error) {
 	start := time.Now()
-	p := &Protected{Table: t, Config: c, Method: c.Method, Settings: with.Settings, Solver: cmp.Or(with.Solvers, "embedded")}
-	if err := p.judge(with); err != nil {
+	p := &Protected{Table: t, Config: c, Settings: with.Settings, Solver: cmp.Or(with.SolverName, "embedded")}
+	if err := p.judge(); err != nil {
 		return nil, err
 	}
 	err := p.make(ctx, with)
@@ -81,7 +80,7 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 }
 
 // judge asks all rules of all cells, and then what was said by hand.
-func (p *Protected) judge(with With) error {
+func (p *Protected) judge() error {
 	var rules []detection.Rule
 	number := make([]int, 0, len(p.Config.Rules)) // of the rule in the config
 	for i := range p.Config.Rules {
@@ -102,23 +101,22 @@ func (p *Protected) judge(with With) error {
 	}
 	p.given()
 	p.byHand()
-	p.costs(with)
+	p.costs()
 	p.margins()
 	return nil
 }
 
-// given takes the statuses and levels of a ready-made table.
+// given takes what a ready-made table says of its cells: which are unsafe besides those that rules find, which are never hidden, and levels.
 func (p *Protected) given() {
 	t := p.Table
 	for cell := range p.Findings {
 		f := &p.Findings[cell]
-		if t.Status != nil && t.Status[cell] != "" && f.Status != detection.Empty {
-			if s := detection.StatusOf(t.Status[cell]); s != f.Status {
-				*f = detection.Finding{Status: s}
-				if s.Primary() {
-					f.Upper = detection.ShareLevel(max(t.Values[cell], -t.Values[cell]), detection.DefaultRange)
-					f.Lower = f.Upper
-				}
+		if t.Status != nil && f.Status.Candidate() {
+			switch s := detection.StatusOf(t.Status[cell]); {
+			case s.Primary():
+				f.Status, f.Lower, f.Upper = s, t.Level(cell), t.Level(cell)
+			case s == detection.Protected:
+				f.Status = s
 			}
 		}
 		if f.Status.Primary() && t.Lower != nil {
@@ -138,9 +136,8 @@ func (p *Protected) byHand() {
 			*f = detection.Finding{Status: detection.Protected}
 		case "unsafe":
 			if !f.Status.Primary() {
-				size := max(p.Table.Values[s.Cell], -p.Table.Values[s.Cell])
-				*f = detection.Finding{Status: detection.UnsafeManual, Upper: detection.ShareLevel(size, detection.DefaultRange)}
-				f.Lower = f.Upper
+				level := p.Table.Level(s.Cell)
+				*f = detection.Finding{Status: detection.UnsafeManual, Lower: level, Upper: level}
 			}
 		}
 		if f.Status.Primary() {
@@ -159,17 +156,14 @@ func (p *Protected) units(v float64) int64 {
 }
 
 // costs are those of hiding cells.
-func (p *Protected) costs(With) {
-	p.Cost = make([]int64, len(p.Table.Cells))
+func (p *Protected) costs() {
+	p.Cost = p.sizes()
 	for cell := range p.Cost {
-		c := &p.Table.Cells[cell]
 		switch p.Config.Cost {
 		case "unity":
 			p.Cost[cell] = 1
 		case "contributors":
-			p.Cost[cell] = max(c.Contributors, 1)
-		default:
-			p.Cost[cell] = max(p.Table.Values[cell], -p.Table.Values[cell], 1)
+			p.Cost[cell] = max(p.Table.Cells[cell].Contributors, 1)
 		}
 	}
 	for _, s := range p.Settings {
@@ -213,22 +207,6 @@ func (p *Protected) margins() {
 	}
 }
 
-// needs are those of the unsafe cells.
-func (p *Protected) needs() {
-	for cell, f := range p.Findings {
-		if !f.Status.Primary() {
-			continue
-		}
-		n := protection.Need{Cell: int32(cell), Lower: f.Lower, Upper: f.Upper}
-		if p.Config.Sliding != nil {
-			n = protection.Need{Cell: int32(cell), Sliding: int64(*p.Config.Sliding)}
-		}
-		p.Needs = append(p.Needs, n)
-	}
-}
-
-func (p *Protected) source() *protection.Table { return p.Table.Known() }
-
 // Known is the table as package protection has it: nobody knows more beforehand than that nothing is negative, if that is so, and that what
 // is hidden is not 0, as cells that are empty are not in files and zeros are not hidden.
 func (table *Table) Known() *protection.Table { return table.KnownFrom(1) }
@@ -247,12 +225,9 @@ func (table *Table) KnownFrom(least int64) *protection.Table {
 		return t
 	}
 	// A total has what all its parts have at least: what nobody can be kept from knowing, no cell needs.
-	along := make([][]int, t.System.Cells)
-	for e := range t.System.Equations {
-		along[t.System.Equations[e].Total] = append(along[t.System.Equations[e].Total], e)
-	}
+	splits := t.System.Splits()
 	for total := t.System.Cells - 1; total >= 0; total-- { // parts stand after their totals
-		for _, e := range along[total] {
+		for _, e := range splits[total] {
 			sum := int64(0)
 			for _, part := range t.System.Equations[e].Parts {
 				sum += t.Low[part]
@@ -272,13 +247,13 @@ func InsiderOf(word string) protection.Insider {
 
 // make protects and audits.
 func (p *Protected) make(ctx context.Context, with With) error {
-	p.needs()
+	p.Needs = p.Table.Needs(p.Findings, p.Config.Sliding)
 	p.Published = slices.Clone(p.Table.Values)
 	p.Hidden = make([]bool, len(p.Table.Cells))
-	t := p.source()
 	if p.Config.Method == "rounding" {
-		return p.round(ctx, t, with)
+		return p.round(ctx, p.Table.KnownFrom(0), with) // rounded to 0 is like empty
 	}
+	t := p.Table.Known()
 	for cell, f := range p.Findings {
 		p.Hidden[cell] = f.Status.Primary()
 	}
@@ -303,15 +278,12 @@ func (p *Protected) passed() error {
 	if len(failed) == 0 {
 		return nil
 	}
-	e := &FailedError{Method: p.Method, All: len(failed)}
+	e := &FailedError{Method: p.Config.Method, All: len(failed)}
 	for _, f := range failed[:min(len(failed), shownCells)] {
-		e.Cells = append(e.Cells, p.failure(f))
+		e.Cells = append(e.Cells, Failure(p.Table, f))
 	}
 	return e
 }
-
-// failure says what an audit found out of a cell.
-func (p *Protected) failure(f protection.Finding) string { return Failure(p.Table, f) }
 
 // Failure says what an audit found out of a cell of a table.
 func Failure(t *Table, f protection.Finding) string {

@@ -55,7 +55,7 @@ func (p *Protected) unsafe(cell, rule int) {
 		f.Status = detection.UnsafeLine
 	}
 	f.Rules = append(f.Rules, rule)
-	level := detection.ShareLevel(max(p.Table.Values[cell], -p.Table.Values[cell]), detection.DefaultRange)
+	level := p.Table.Level(cell)
 	f.Upper = max(f.Upper, level)
 	f.Lower = max(f.Lower, level)
 }

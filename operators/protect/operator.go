@@ -37,7 +37,7 @@ func unitsColumn(response string) string { return response + " in units of its l
 
 // Operators is an operators.Config's.
 func (c *Config) Operators(with operators.Setup) []operators.Operator {
-	o := Operator{Config: *c, Trees: make(map[string]*tabular.Tree), Solver: with.Solver}
+	o := Operator{Config: *c, Solver: with.Solver}
 	schemas.Complete(o.Config.Fields())
 	for name, path := range c.Hierarchies {
 		if t, ok := with.Files.Documents[path].(tablefile.Hierarchy); ok {
@@ -63,8 +63,7 @@ type namedHierarchy struct {
 // An Operator makes a table that can be published, in files of its own. It adds no columns.
 type Operator struct {
 	Config      Config
-	Trees       map[string]*tabular.Tree
-	Hierarchies []namedHierarchy
+	Hierarchies []namedHierarchy // by variable
 	Settings    tablefile.Settings
 	Solver      func(asked string) (program.Solver, string, error) // nil: the embedded one
 }
@@ -72,18 +71,12 @@ type Operator struct {
 // Bind is an Operator's.
 func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	b := &bound{Operator: o, prefix: o.Config.ColumnPrefix()}
-	for _, h := range o.Hierarchies {
-		t, err := h.of.Tree(h.variable, o.Config.Total)
-		if err != nil {
-			return nil, err
-		}
-		b.Trees[h.variable] = t
+	var err error
+	if b.trees, err = o.Trees(); err != nil {
+		return nil, err
 	}
-	if o.Solver != nil && (o.Config.Method != "none" && o.Config.Method != "hand") {
-		var err error
-		if b.solver, b.solverName, err = o.Solver(o.Config.Solver); err != nil {
-			return nil, err
-		}
+	if b.with, err = o.With(); err != nil {
+		return nil, err
 	}
 	key := schemas.Key{}
 	if c := o.Config.Contributor; c != "" {
@@ -107,13 +100,34 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	return &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}, nil
 }
 
+// Trees are those of the hierarchies, by variable.
+func (o Operator) Trees() (map[string]*tabular.Tree, error) {
+	trees := make(map[string]*tabular.Tree)
+	for _, h := range o.Hierarchies {
+		t, err := h.of.Tree(h.variable, o.Config.Total)
+		if err != nil {
+			return nil, err
+		}
+		trees[h.variable] = t
+	}
+	return trees, nil
+}
+
+// With is what tables are protected with, but for settings; the error is that of a solver that is not there.
+func (o Operator) With() (with With, err error) {
+	if o.Solver != nil && o.Config.Method != "none" && o.Config.Method != "hand" {
+		with.Solver, with.SolverName, err = o.Solver(o.Config.Solver)
+	}
+	return with, err
+}
+
 // bound is the operator, bound to a schema.
 type bound struct {
 	Operator
-	prefix     string
-	key        operators.Key
-	solver     program.Solver
-	solverName string
+	prefix string
+	key    operators.Key
+	trees  map[string]*tabular.Tree
+	with   With
 }
 
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
@@ -126,12 +140,13 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err != nil {
 		return nil, err
 	}
-	settings, err := Place(table, b.Settings)
-	if err != nil {
+	with := b.with
+	with.Warn = env.Warn
+	if with.Settings, err = Place(table, b.Settings); err != nil {
 		return nil, err
 	}
 	env.Progress("protecting cells", 0, int64(len(table.Cells)))
-	p, err := Protect(ctx, table, &b.Config, With{Settings: settings, Solver: b.solver, Solvers: b.solverName, Warn: env.Warn})
+	p, err := Protect(ctx, table, &b.Config, with)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +220,7 @@ type Summary struct {
 
 // Summary says what came of a table of so many records.
 func (p *Protected) Summary(records int64) *Summary {
-	s := &Summary{Records: records, Method: p.Method, Audit: "pass", Public: p.Config.Out}
+	s := &Summary{Records: records, Method: p.Config.Method, Audit: "pass", Public: p.Config.Out}
 	for cell, f := range p.Findings {
 		if f.Status != detection.Empty {
 			s.Cells++
@@ -222,7 +237,7 @@ func (p *Protected) Summary(records int64) *Summary {
 	}
 	if p.Pattern != nil {
 		s.Cost, s.Bound = p.Pattern.Cost, p.Pattern.Bound
-		if p.Method == "optimal" {
+		if p.Config.Method == "optimal" {
 			s.Proven, s.Gap = p.Pattern.Proven(), p.Pattern.Gap()
 		}
 	}

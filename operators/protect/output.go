@@ -3,6 +3,7 @@ package protect
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -44,24 +45,11 @@ func (p *Protected) rows() []int {
 	return list
 }
 
-// keys appends the variables.
-func (p *Protected) keys(c *operators.Columns, rows []int) {
-	for v, t := range p.Table.Grid.Trees {
-		c.TextsOrNull(t.Name, func(row int) *string {
-			code := t.Nodes[p.Table.Grid.Nodes(rows[row])[v]].Code
-			switch code.Kind {
-			case tabular.KindTotal:
-				return &p.Config.Total
-			case tabular.KindMissing:
-				return nil
-			}
-			return &code.Label
-		})
+// Keys appends the variables of cells.
+func (t *Table) Keys(c *operators.Columns, cell func(row int) int) {
+	for v, tree := range t.Grid.Trees {
+		c.Categories(tree.Name, func(row int) tabular.Category { return tree.Nodes[t.Grid.Nodes(cell(row))[v]].Code })
 	}
-}
-
-func (p *Protected) value(c *operators.Columns, name string, value func(row int) (int64, bool)) {
-	p.Table.Column(c, name, value)
 }
 
 // Column appends a column of values in units, null where there is none.
@@ -79,12 +67,15 @@ const hiddenSymbol = "x"
 // publicTable is what can be published: made of published values only.
 type publicTable struct{ *Protected }
 
-// Tables is a Tabled's.
+// Tables is a Tabled's. A cell that was rounded to 0 has no row, as those that are empty have none: nobody can tell them apart.
 func (p publicTable) Tables(mem memory.Allocator) arrow.Record {
 	rows := p.rows()
-	c := &operators.Columns{Mem: mem, Rows: len(rows)}
-	p.keys(c, rows)
-	p.value(c, "value", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
+	if p.Rounding != nil {
+		rows = slices.DeleteFunc(rows, func(cell int) bool { return p.Published[cell] == 0 })
+	}
+	c := &operators.Columns{Mem: mem, Rows: len(rows), Total: p.Config.Total}
+	p.Table.Keys(c, func(row int) int { return rows[row] })
+	p.Table.Column(c, "value", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
 	symbol := hiddenSymbol
 	c.TextsOrNull(schemas.SymbolColumn, func(row int) *string {
 		if p.Hidden[rows[row]] {
@@ -102,18 +93,18 @@ type internalCells struct{ *Protected }
 func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 	rows := p.rows()
 	t := p.Table
-	c := &operators.Columns{Mem: mem, Rows: len(rows)}
-	p.keys(c, rows)
+	c := &operators.Columns{Mem: mem, Rows: len(rows), Total: p.Config.Total}
+	t.Keys(c, func(row int) int { return rows[row] })
 	c.Truths("is_margin", func(row int) bool { return t.Grid.Margin(rows[row]) })
 	c.Wholes("count", func(row int) int64 { return t.Cells[rows[row]].Records })
 	c.Wholes("contributors", func(row int) int64 { return t.Cells[rows[row]].Contributors })
-	p.value(c, "value", func(row int) (int64, bool) { return t.Values[rows[row]], true })
+	t.Column(c, "value", func(row int) (int64, bool) { return t.Values[rows[row]], true })
 	most := 0
 	for _, cell := range rows {
 		most = max(most, len(t.Cells[cell].Top))
 	}
 	for k := range most {
-		p.value(c, fmt.Sprintf("top_%d", k+1), func(row int) (int64, bool) {
+		t.Column(c, fmt.Sprintf("top_%d", k+1), func(row int) (int64, bool) {
 			if top := t.Cells[rows[row]].Top; k < len(top) {
 				return top[k], true
 			}
@@ -135,14 +126,14 @@ func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 	})
 	c.Wholes("cost", func(row int) int64 { return p.Cost[rows[row]] })
 	primary := func(row int) bool { return p.Findings[rows[row]].Status.Primary() }
-	p.value(c, "lower_required", func(row int) (int64, bool) { return t.Values[rows[row]] - p.Findings[rows[row]].Lower, primary(row) })
-	p.value(c, "upper_required", func(row int) (int64, bool) { return t.Values[rows[row]] + p.Findings[rows[row]].Upper, primary(row) })
+	t.Column(c, "lower_required", func(row int) (int64, bool) { return t.Values[rows[row]] - p.Findings[rows[row]].Lower, primary(row) })
+	t.Column(c, "upper_required", func(row int) (int64, bool) { return t.Values[rows[row]] + p.Findings[rows[row]].Upper, primary(row) })
 	audited := p.audited()
-	p.value(c, "audit_lower", func(row int) (int64, bool) {
+	t.Column(c, "audit_lower", func(row int) (int64, bool) {
 		f, ok := audited[int32(rows[row])]
 		return f.Low, ok && f.Low != protection.NoLow
 	})
-	p.value(c, "audit_upper", func(row int) (int64, bool) {
+	t.Column(c, "audit_upper", func(row int) (int64, bool) {
 		f, ok := audited[int32(rows[row])]
 		return f.High, ok && f.High != tabular.NoLimit
 	})
@@ -153,7 +144,7 @@ func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 		}
 		return nil
 	})
-	p.value(c, "published", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
+	t.Column(c, "published", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
 	return c.Record()
 }
 
@@ -266,7 +257,7 @@ func (p logDocument) Document() ([]byte, error) {
 		Total:    p.Config.Total,
 		Response: p.Table.Response,
 		Decimals: p.Table.Decimals,
-		Method:   p.Method,
+		Method:   p.Config.Method,
 		Cost:     p.Config.Cost,
 		Margins:  p.Config.Margins,
 		Insider:  p.Config.Insider,
@@ -288,7 +279,7 @@ func (p logDocument) Document() ([]byte, error) {
 		}
 	}
 	if x := p.Pattern; x != nil {
-		l.TotalCost, l.Bound, l.Gap, l.Proven, l.Ended = x.Cost, x.Bound, x.Gap(), x.Proven() && p.Method == "optimal", x.Solver
+		l.TotalCost, l.Bound, l.Gap, l.Proven, l.Ended = x.Cost, x.Bound, x.Gap(), x.Proven() && p.Config.Method == "optimal", x.Solver
 	}
 	if p.Config.Sliding != nil {
 		l.Sliding = *p.Config.Sliding

@@ -22,7 +22,7 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 			p.Hidden[s.Cell] = true
 		}
 	}
-	if p.Method == "none" || p.Method == "hand" || len(p.Needs) == 0 {
+	if p.Config.Method == "none" || p.Config.Method == "hand" || len(p.Needs) == 0 {
 		return nil
 	}
 	o := protection.Options{Cost: p.Cost, Insider: p.insider(), Solver: with.Solver, Protected: make([]bool, len(p.Cost)), Start: p.Hidden}
@@ -44,7 +44,7 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 		defer told.Stop()
 	}
 	var err error
-	switch p.Method {
+	switch p.Config.Method {
 	case "optimal":
 		if o.Start, err = p.quick(ctx, t, o); err == nil {
 			p.Pattern, err = protection.Optimal(ctx, t, p.Needs, o)
@@ -59,7 +59,7 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 	var never *protection.InfeasibleError
 	switch {
 	case errors.As(err, &never):
-		return p.infeasible(never)
+		return p.infeasible(t, never)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("no safe pattern was found within %v s: allow more (seconds), or take the method hypercube", *p.Config.Seconds)
 	case err != nil:
@@ -79,8 +79,12 @@ func (p *Protected) quick(ctx context.Context, t *protection.Table, o protection
 		defer cancel()
 		ctx = within
 	}
+	costs := [][]int64{o.Cost}
+	if p.Config.Cost == "unity" {
+		costs = append(costs, p.sizes())
+	}
 	start, least := o.Start, int64(-1)
-	for _, cost := range [][]int64{o.Cost, p.sizes()} {
+	for _, cost := range costs {
 		by := o
 		by.Cost = cost
 		found, err := protection.Hypercube(ctx, p.Table.Grid, t, p.Needs, by)
@@ -97,9 +101,6 @@ func (p *Protected) quick(ctx context.Context, t *protection.Table, o protection
 		if least < 0 || sum < least {
 			start, least = found.Hidden, sum
 		}
-		if p.Config.Cost != "unity" {
-			break
-		}
 	}
 	return start, nil
 }
@@ -107,18 +108,18 @@ func (p *Protected) quick(ctx context.Context, t *protection.Table, o protection
 // sizes are the values of cells, as costs.
 func (p *Protected) sizes() []int64 {
 	list := make([]int64, len(p.Table.Values))
-	for cell, x := range p.Table.Values {
-		list[cell] = max(x, -x, 1)
+	for cell := range list {
+		list[cell] = max(p.Table.size(cell), 1)
 	}
 	return list
 }
 
 // infeasible says which cell cannot be protected, in which equation, and what would help.
-func (p *Protected) infeasible(e *protection.InfeasibleError) error {
+func (p *Protected) infeasible(t *protection.Table, e *protection.InfeasibleError) error {
 	g := p.Table.Grid
 	text := fmt.Sprintf("the cell %s cannot be protected: ", tabular.Words(g.Codes(int(e.Cell))))
 	if e.Equation >= 0 {
-		text += fmt.Sprintf("in the sum of %s the cells that may be hidden leave it", tabular.Words(g.Codes(int(g.System().Equations[e.Equation].Total))))
+		text += fmt.Sprintf("in the sum of %s the cells that may be hidden leave it", tabular.Words(g.Codes(int(t.System.Equations[e.Equation].Total))))
 	} else {
 		text += "all cells that may be hidden leave it"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
+	"microrisk/engine/tabular/protection"
 )
 
 // MaxUnits is the largest value of a cell, in units.
@@ -25,6 +26,30 @@ type Table struct {
 	Status   []string         // what a ready-made table says of cells: a word of detection, or ""; nil for none
 	Lower    []int64          // needed levels that a ready-made table says; nil for none
 	Upper    []int64
+}
+
+// size is the absolute value of a cell.
+func (t *Table) size(cell int) int64 { return max(t.Values[cell], -t.Values[cell]) }
+
+// Level is the protection that a cell needs on both sides where no rule says more.
+func (t *Table) Level(cell int) int64 {
+	return detection.ShareLevel(t.size(cell), detection.DefaultRange)
+}
+
+// Needs are those of cells that disclose, by what findings say of them; with a sliding width, that alone.
+func (t *Table) Needs(findings []detection.Finding, sliding *int) []protection.Need {
+	var list []protection.Need
+	for cell, f := range findings {
+		if !f.Status.Primary() {
+			continue
+		}
+		n := protection.Need{Cell: int32(cell), Lower: f.Lower, Upper: f.Upper}
+		if sliding != nil {
+			n = protection.Need{Cell: int32(cell), Sliding: int64(*sliding)}
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // Text is a value as people write it.

@@ -89,12 +89,7 @@ func (e *Environment) Bridge(ctx context.Context, answers []Answer, form, data s
 }
 
 func schemaOf(ctx context.Context, path string, o session.Options) (*arrow.Schema, error) {
-	from := schemas.Source{Path: []string{path}}
-	in, err := session.Resolve(from)
-	if err != nil {
-		return nil, err
-	}
-	source, err := session.Open(ctx, from, in, o.WithDefaults())
+	source, err := session.OpenPaths(ctx, []string{path}, o.WithDefaults())
 	if err != nil {
 		return nil, err
 	}

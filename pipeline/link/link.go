@@ -175,12 +175,7 @@ func (l *linking) specOf(files []string, key schemas.Key, recodes []recode.Colum
 
 // columnsOf are the names of a sample's columns that can be key variables, and of those that cannot.
 func (l *linking) columnsOf(ctx context.Context, role string, files []string, recodes []recode.Column) (names, without []string, err error) {
-	from := schemas.Source{Path: files}
-	in, err := session.Resolve(from)
-	if err != nil {
-		return nil, nil, session.InRole(role, err)
-	}
-	source, err := session.Open(ctx, from, in, l.options)
+	source, err := session.OpenPaths(ctx, files, l.options)
 	if err != nil {
 		return nil, nil, session.InRole(role, err)
 	}

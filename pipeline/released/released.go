@@ -64,12 +64,7 @@ func (t *Tables) see(v int, c tabular.Category) {
 
 // Read reads a file.
 func (t *Tables) Read(ctx context.Context, path string, kernel perturb.Kernel, o session.Options) error {
-	from := schemas.Source{Path: []string{path}}
-	in, err := session.Resolve(from)
-	if err != nil {
-		return err
-	}
-	source, err := session.Open(ctx, from, in, o)
+	source, err := session.OpenPaths(ctx, []string{path}, o)
 	if err != nil {
 		return err
 	}

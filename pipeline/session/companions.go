@@ -131,12 +131,7 @@ func (b *Companions) secret(path string, o Options) error {
 
 // ReadPublished reads a file of published counts.
 func ReadPublished(ctx context.Context, path string, variables []string, o Options) (*operators.Published, error) {
-	from := schemas.Source{Path: []string{path}}
-	in, err := Resolve(from)
-	if err != nil {
-		return nil, err
-	}
-	source, err := Open(ctx, from, in, o)
+	source, err := OpenPaths(ctx, []string{path}, o)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,16 @@ func Open(ctx context.Context, s schemas.Source, in *Inputs, o Options) (source,
 	return with, err
 }
 
+// OpenPaths opens inputs that are nothing but their paths.
+func OpenPaths(ctx context.Context, paths []string, o Options) (source, error) {
+	from := schemas.Source{Path: paths}
+	in, err := Resolve(from)
+	if err != nil {
+		return nil, err
+	}
+	return Open(ctx, from, in, o)
+}
+
 func openFiles(ctx context.Context, s schemas.Source, in *Inputs, o Options) (source, error) {
 	switch {
 	case in.Stdin:

@@ -60,7 +60,7 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*Audit, erro
 	if err != nil {
 		return nil, session.Wrong(fmt.Errorf("the truth %s cannot be read: %w", s.Truth, err))
 	}
-	var trees []*tabular.Tree
+	var trees []*tabular.Tree // of the log; nil: those of hierarchies
 	truth := s.Truth
 	if info.IsDir() {
 		truth = filepath.Join(s.Truth, "cells.parquet")
@@ -86,6 +86,15 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*Audit, erro
 			return nil, err
 		}
 		o.Sweep(s.Out)
+	}
+	if trees == nil {
+		with, err := operatorOf(ctx, &s.Config, o)
+		if err != nil {
+			return nil, err
+		}
+		if trees, err = treesOf(with, &s.Config); err != nil {
+			return nil, session.Wrong(err)
+		}
 	}
 	t, err := read(ctx, truth, &s.Config, &s.Columns, trees, o)
 	if err != nil {
@@ -148,12 +157,7 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 
 // published reads the published values.
 func (a *Audit) published(ctx context.Context, s *AuditSpec, o session.Options) error {
-	from := schemas.Source{Path: []string{s.Public}}
-	in, err := session.Resolve(from)
-	if err != nil {
-		return err
-	}
-	source, err := session.Open(ctx, from, in, o)
+	source, err := session.OpenPaths(ctx, []string{s.Public}, o)
 	if err != nil {
 		return err
 	}
@@ -175,15 +179,19 @@ func (a *Audit) published(ctx context.Context, s *AuditSpec, o session.Options) 
 	grid := a.Table.Grid
 	a.Published = make([]*int64, grid.Cells())
 	there := make([]bool, grid.Cells())
-	nodes := make([]int32, len(grid.Trees))
+	nodes, places := make([]int32, len(grid.Trees)), make([]map[tabular.Category][]int, len(grid.Trees))
+	for v, t := range grid.Trees {
+		places[v] = t.Places()
+	}
 	err = operators.EachCell(ctx, source, at[:len(nodes)], func(text string) bool { return text == s.Config.Total },
 		func(cell []tabular.Category, batch arrow.Record, row int) error {
 			for v, code := range cell {
-				n := grid.Trees[v].Find(code)
-				if n < 0 {
-					return fmt.Errorf("%s has the cell %s, whose %s is no category of the true table", s.Public, tabular.Words(cell), grid.Trees[v].Name)
+				at := places[v][code]
+				if len(at) != 1 {
+					return fmt.Errorf("%s has the cell %s, whose %s is no category of the true table, or several", s.Public, tabular.Words(cell),
+						grid.Trees[v].Name)
 				}
-				nodes[v] = int32(n)
+				nodes[v] = int32(at[0])
 			}
 			at, values := grid.Find(nodes), batch.Column(at[len(nodes)])
 			switch {
@@ -212,7 +220,11 @@ func (a *Audit) published(ctx context.Context, s *AuditSpec, o session.Options) 
 		return session.Wrong(err)
 	}
 	for cell, is := range there {
-		if !is && a.Table.Values[cell] != 0 {
+		switch {
+		case is || a.Table.Values[cell] == 0:
+		case s.Config.Base > 1:
+			a.Published[cell] = new(int64) // rounded to 0
+		default:
 			return session.Wrong(fmt.Errorf("%s does not have the cell %s, which is not empty", s.Public, tabular.Words(grid.Codes(cell))))
 		}
 	}
@@ -244,29 +256,10 @@ func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 			}
 		}
 	}
-	known := a.known(logged)
-	var needs []protection.Need
-	for cell, status := range t.Status {
-		if s := detection.StatusOf(status); !s.Primary() {
-			continue
-		}
-		n := protection.Need{Cell: int32(cell)}
-		level := detection.ShareLevel(max(t.Values[cell], -t.Values[cell]), detection.DefaultRange)
-		n.Lower, n.Upper = level, level
-		if t.Lower != nil {
-			n.Lower, n.Upper = t.Lower[cell], t.Upper[cell]
-			if logged { // as values, not as distances
-				n.Lower, n.Upper = max(t.Values[cell]-n.Lower, 0), max(n.Upper-t.Values[cell], 0)
-			}
-		}
-		if s := s.Config.Sliding; s != nil {
-			n = protection.Need{Cell: n.Cell, Sliding: int64(*s)}
-		}
-		needs = append(needs, n)
-	}
+	needs := t.Needs(a.findings(logged), s.Config.Sliding)
 	var err error
 	if a.Changed == 0 {
-		a.Report, err = protection.Audit(ctx, known, hidden, needs, protect.InsiderOf(s.Config.Insider))
+		a.Report, err = protection.Audit(ctx, a.known(logged), hidden, needs, protect.InsiderOf(s.Config.Insider))
 		return err
 	}
 	switch {
@@ -279,8 +272,28 @@ func (a *Audit) ask(ctx context.Context, s *AuditSpec, logged bool) error {
 	if s := s.Config.Sliding; s != nil {
 		width = int64(*s)
 	}
-	a.Report, err = protect.AuditRounded(ctx, known, values, s.Config.Base, needs, width)
+	a.Report, err = protect.AuditRounded(ctx, t.KnownFrom(0), values, s.Config.Base, needs, width)
 	return err
+}
+
+// findings are what the true table says of its cells, with the levels that they need.
+func (a *Audit) findings(logged bool) []detection.Finding {
+	t := a.Table
+	list := make([]detection.Finding, len(t.Values))
+	for cell, status := range t.Status {
+		f := &list[cell]
+		f.Status = detection.StatusOf(status)
+		switch {
+		case !f.Status.Primary():
+		case t.Lower == nil:
+			f.Lower, f.Upper = t.Level(cell), t.Level(cell)
+		case logged: // as values, not as distances
+			f.Lower, f.Upper = max(t.Values[cell]-t.Lower[cell], 0), max(t.Upper[cell]-t.Values[cell], 0)
+		default:
+			f.Lower, f.Upper = t.Lower[cell], t.Upper[cell]
+		}
+	}
+	return list
 }
 
 // others finds the intervals of hidden cells that are not unsafe, for the file of findings.
@@ -313,20 +326,9 @@ type findings struct {
 func (f findings) Tables(mem memory.Allocator) arrow.Record {
 	list := slices.Concat(f.Report.Findings, f.also)
 	unsafe := len(f.Report.Findings)
-	c := &operators.Columns{Mem: mem, Rows: len(list)}
+	c := &operators.Columns{Mem: mem, Rows: len(list), Total: f.total}
 	cell := func(row int) int { return int(list[row].Need.Cell) }
-	for v, t := range f.Table.Grid.Trees {
-		c.TextsOrNull(t.Name, func(row int) *string {
-			code := t.Nodes[f.Table.Grid.Nodes(cell(row))[v]].Code
-			switch code.Kind {
-			case tabular.KindTotal:
-				return &f.total
-			case tabular.KindMissing:
-				return nil
-			}
-			return &code.Label
-		})
-	}
+	f.Table.Keys(c, cell)
 	f.Table.Column(c, "value", func(row int) (int64, bool) { return f.Table.Values[cell(row)], true })
 	f.Table.Column(c, "lower", func(row int) (int64, bool) { return list[row].Low, list[row].Low != protection.NoLow })
 	f.Table.Column(c, "upper", func(row int) (int64, bool) { return list[row].High, list[row].High != tabular.NoLimit })

@@ -3,12 +3,10 @@ package tables
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
+	"microrisk/engine/tabular"
 	"microrisk/operators/protect"
-	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
-	"microrisk/pipeline/solver"
 	"microrisk/schemas"
 )
 
@@ -18,20 +16,21 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *Colum
 	o = o.WithDefaults()
 	c.Response = columns.Value
 	schemas.Complete(c.Fields())
-	k := schemas.CheckDocument(asked{c})
-	if k != nil {
-		return nil, k
+	if err := schemas.CheckDocument(asked{c}); err != nil {
+		return nil, err
 	}
 	reads, err := session.Readings("the table", []string{path})
 	if err != nil {
 		return nil, err
 	}
+	var outputs []string
 	for _, f := range c.Files() {
-		if !f.Written() {
+		if f.Written() {
+			outputs = append(outputs, f.Path)
+		} else {
 			reads = append(reads, session.Reading{What: f.What, Path: f.Path})
 		}
 	}
-	outputs := []string{c.Out, filepath.Join(c.Inside, "cells.parquet"), filepath.Join(c.Inside, "log.json")}
 	if err := session.KnownKind(c.Out); err != nil {
 		return nil, err
 	}
@@ -39,32 +38,58 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *Colum
 		return nil, err
 	}
 	o.Sweep(outputs...)
-	t, err := Read(ctx, path, c, columns, o)
+	operator, err := operatorOf(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
-	with := protect.With{Warn: func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }}
-	if with.Solver, with.Solvers, err = solver.Of(c.Solver, o.TempDir); err != nil {
+	trees, err := treesOf(operator, c)
+	if err != nil {
 		return nil, session.Wrong(err)
 	}
-	if c.Overrides != "" {
-		text, err := session.ReadRegular(c.Overrides, protect.LargestFile)
-		if err != nil {
-			return nil, session.Wrong(fmt.Errorf("the overrides %s cannot be read: %w", c.Overrides, err))
-		}
-		settings, err := tablefile.ReadSettings(c.Overrides, text, schemas.VariableNames(c.Table), c.Total)
-		if err != nil {
-			return nil, session.Wrong(err)
-		}
-		if with.Settings, err = protect.Place(t, settings); err != nil {
-			return nil, session.Wrong(err)
-		}
+	with, err := operator.With()
+	if err != nil {
+		return nil, session.Wrong(err)
+	}
+	with.Warn = func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }
+	t, err := read(ctx, path, c, columns, trees, o)
+	if err != nil {
+		return nil, err
+	}
+	if with.Settings, err = protect.Place(t, operator.Settings); err != nil {
+		return nil, session.Wrong(err)
 	}
 	p, err := protect.Protect(ctx, t, c, with)
 	if err != nil {
 		return nil, err
 	}
 	return p.Summary(t.Cells[0].Records), session.WriteParts(ctx, c.Files(), p, o, []string{path})
+}
+
+// operatorOf is the operator of a config, with what the files say that it names.
+func operatorOf(ctx context.Context, c *protect.Config, o session.Options) (protect.Operator, error) {
+	counts := *c
+	counts.Response = "" // nothing makes units of it: the table is ready-made
+	spec := &schemas.Spec{Operators: []schemas.Operator{{Config: &counts}}}
+	with, err := session.ReadBeside(ctx, spec, o)
+	if err != nil {
+		return protect.Operator{}, err
+	}
+	return session.OperatorsOf(spec, with)[0].(protect.Operator), nil
+}
+
+// treesOf are the trees of the variables of a table: those of hierarchies, and totals alone, which grow with the codes that are met.
+func treesOf(operator protect.Operator, c *protect.Config) ([]*tabular.Tree, error) {
+	trees, err := operator.Trees()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*tabular.Tree, len(c.Table))
+	for v, k := range c.Table {
+		if list[v] = trees[k.Name]; list[v] == nil {
+			list[v] = tabular.NewTree(k.Name)
+		}
+	}
+	return list, nil
 }
 
 // asked is a config as a document of its own.

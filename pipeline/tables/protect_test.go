@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -353,15 +354,14 @@ func TestReadyTablesTolerance(t *testing.T) {
 	for off, refused := range map[string]bool{"10.0": false, "10.1": false, "10.2": true} { // two parts and a total: 0.15
 		require.NoError(t, os.WriteFile(source, []byte("v1,v\na,4.0\nb,6.0\nTotal,"+off+"\n"), 0o666))
 		for _, tolerance := range []*float64{nil, new(0.0), new(5.0)} {
-			_, err := tables.Read(
-				background,
-				source,
-				&protect.Config{Table: variables("v1"), Decimals: 1, Total: "Total", Rules: []protect.Rule{{Rule: "contiguous"}}},
-				&tables.Columns{Value: "v", Tolerance: tolerance},
-				session.Options{},
-			)
+			c := &protect.Config{Table: variables("v1"), Decimals: 1, Rules: []protect.Rule{{Rule: "concentration", Unknown: "v1", P: new(100.0)}}, Method: "none",
+				Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+			_, err := tables.Protect(background, source, c, &tables.Columns{Value: "v", Tolerance: tolerance}, session.Options{})
 			want := refused && tolerance == nil || off != "10.0" && tolerance != nil && *tolerance == 0
 			require.Equal(t, want, err != nil, "%s %v %v", off, tolerance, err)
+			if want {
+				require.ErrorContains(t, err, "does not add up")
+			}
 		}
 	}
 }
@@ -433,6 +433,24 @@ func TestUnsafeTablesAreNotPublished(t *testing.T) {
 		_, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
 		require.ErrorContains(t, err, says)
 		require.NoFileExists(t, c.Out)
+	}
+}
+
+// A status of a ready-made table makes cells unsafe, or keeps them from being hidden; it does not make safe what a rule finds.
+func TestStatusesOfReadyTables(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "table.csv")
+	text := strings.NewReplacer("n\n", "n,s\n", "B,E,1\n", "B,E,1,P\n", "C,H,4\n", "C,H,4,S\n", "A,E,23\n", "A,E,23,U\n", "D,E,19\n", "D,E,19,protected\n").
+		Replace(baseTable)
+	text = regexp.MustCompile(`(?m)^(\w,\w,\d+)$`).ReplaceAllString(text, "$1,")
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o666))
+	c := &protect.Config{Table: variables("v1", "v2"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Margins: "none",
+		Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+	_, err := tables.Protect(background, source, c, &tables.Columns{Count: "n", Status: "s"}, session.Options{})
+	require.NoError(t, err)
+	cells := internal(t, c.Inside, 2)
+	for key, want := range map[string]string{"B|E": "unsafe_frequency", "C|H": "unsafe_frequency", "A|E": "unsafe_manual", "D|E": "protected"} {
+		require.Equal(t, want, cells[key]["status"], key)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,51 +15,10 @@ import (
 	"microrisk/engine/tabular/detection"
 	"microrisk/operators"
 	"microrisk/operators/protect"
-	"microrisk/operators/tablefile"
+
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
-
-// Columns are those of a ready-made table, besides its variables; "" for one that it does not have.
-type Columns struct {
-	Count, Value, Max, Second, Status, Lower, Upper string
-	Tolerance                                       *float64
-	sole                                            string // of internal tables
-}
-
-// Fields is the field table.
-func (c *Columns) Fields() schemas.Table {
-	column := func(name string, to *string, doc, usage string) schemas.Field {
-		return schemas.Field{Name: name, To: to, Doc: doc, Flag: &schemas.Flag{Name: name, Usage: usage}}
-	}
-	return schemas.Table{What: "the columns of a ready-made table", Doc: "The columns of a ready-made table, besides its variables.", Fields: []schemas.Field{
-		column("count", &c.Count, "Number of contributors of each cell.", "a ready-made table: its `COLUMN` with the number of contributors"),
-		column("value", &c.Value, "Value of each cell; without it the count.", "a ready-made table: its `COLUMN` with the values"),
-		column("max", &c.Max, "Largest contribution to each cell.", "a ready-made table: its `COLUMN` with the largest contributions"),
-		column("second", &c.Second, "Second largest contribution to each cell.", "a ready-made table: its `COLUMN` with the second largest contributions"),
-		column(
-			"status",
-			&c.Status,
-			"What is known of each cell: safe, unsafe, protected, or S, U, P.",
-			"a ready-made table: its `COLUMN` with safe, unsafe or protected (S, U, P)",
-		),
-		column(
-			"lower",
-			&c.Lower,
-			"Protection that each unsafe cell needs below its value.",
-			"a ready-made table: its `COLUMN` with the lower protection levels",
-		),
-		column(
-			"upper",
-			&c.Upper,
-			"Protection that each unsafe cell needs above its value.",
-			"a ready-made table: its `COLUMN` with the upper protection levels",
-		),
-	}}
-}
-
-// Said tells whether a table is ready-made.
-func (c *Columns) Said() bool { return len(c.Fields().Write()) > 0 }
 
 // A raw row of a ready-made table.
 type raw struct {
@@ -80,37 +38,26 @@ type reader struct {
 	columns *Columns
 	at      map[string]int // of columns
 	trees   []*tabular.Tree
-	given   []bool // trees of files, which have all codes
+	given   []bool // trees that have all codes
 	rows    []raw
 	memory  int64
 }
 
-// Read reads a ready-made table: a row a cell, totals among them, variables as text and the columns. Totals that are not there are added up;
-// those that are must be the sums of their parts, each to half a unit of the last decimal. Errors name the cell, or what a rule needs and
-// the table does not have.
-func Read(ctx context.Context, path string, c *protect.Config, columns *Columns, o session.Options) (*protect.Table, error) {
-	return read(ctx, path, c, columns, nil, o)
-}
-
-// read is Read, with trees that are known; nil for those of hierarchies.
+// read reads a ready-made table: a row a cell, totals among them, variables as text and the columns. A tree of more than the total has all
+// codes of its variable, others grow with those that are met. Totals that are not there are added up, as if nobody contributed to several of
+// their parts; those that are must be the sums of their parts, to the tolerance. Errors name the cell, or what a rule needs and the table does
+// not have.
 func read(ctx context.Context, path string, c *protect.Config, columns *Columns, trees []*tabular.Tree, o session.Options) (*protect.Table, error) {
-	from := schemas.Source{Path: []string{path}}
-	in, err := session.Resolve(from)
-	if err != nil {
-		return nil, err
-	}
-	source, err := session.Open(ctx, from, in, o)
+	source, err := session.OpenPaths(ctx, []string{path}, o)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	r := &reader{name: path, c: c, columns: columns, at: make(map[string]int), memory: o.Memory}
-	if err := r.find(source.Schema()); err != nil {
-		return nil, session.Wrong(err)
+	r := &reader{name: path, c: c, columns: columns, at: make(map[string]int), trees: trees, memory: o.Memory}
+	for _, t := range trees {
+		r.given = append(r.given, len(t.Nodes) > 1)
 	}
-	if trees != nil {
-		r.trees, r.given = trees, slices.Repeat([]bool{true}, len(trees))
-	} else if err := r.plant(); err != nil {
+	if err := r.find(source.Schema()); err != nil {
 		return nil, session.Wrong(err)
 	}
 	if err := r.read(ctx, source); err != nil {
@@ -158,52 +105,21 @@ func (r *reader) find(schema *arrow.Schema) error {
 	return nil
 }
 
-// plant makes the trees: those of hierarchies, and others that grow with the codes that are met.
-func (r *reader) plant() error {
-	for _, v := range r.c.Table {
-		path, ok := r.c.Hierarchies[v.Name]
-		if !ok {
-			r.trees, r.given = append(r.trees, tabular.NewTree(v.Name)), append(r.given, false)
-			continue
-		}
-		text, err := session.ReadRegular(path, protect.LargestFile)
-		if err != nil {
-			return fmt.Errorf("the hierarchy %s cannot be read: %w", path, err)
-		}
-		h, err := tablefile.ReadHierarchy(path, text, r.c.Lead, r.c.Paths)
-		if err != nil {
-			return err
-		}
-		t, err := h.Tree(v.Name, r.c.Total)
-		if err != nil {
-			return err
-		}
-		r.trees, r.given = append(r.trees, t), append(r.given, true)
-	}
-	return nil
-}
-
 func (r *reader) read(ctx context.Context, source operators.Source) error {
 	var at []int
 	for _, v := range r.c.Table {
 		at = append(at, r.at[v.Name])
 	}
-	nodes := make([]map[tabular.Category]int32, len(r.trees))
+	places := make([]map[tabular.Category][]int, len(r.trees))
 	for v, t := range r.trees {
-		nodes[v] = make(map[tabular.Category]int32)
-		for n, node := range t.Nodes {
-			if _, twice := nodes[v][node.Code]; twice {
-				n = severalNodes
-			}
-			nodes[v][node.Code] = int32(n)
-		}
+		places[v] = t.Places()
 	}
 	total := func(text string) bool { return text == r.c.Total }
 	return operators.EachCell(ctx, source, at, total, func(cell []tabular.Category, batch arrow.Record, row int) error {
 		x := raw{nodes: make([]int32, len(cell))}
 		for v, code := range cell {
-			n, known := nodes[v][code]
-			if !known {
+			at := places[v][code]
+			if at == nil {
 				if r.given[v] && code.Kind == tabular.Value {
 					return fmt.Errorf(
 						"%s: the hierarchy of %s does not have the code %q of the cell %s",
@@ -214,14 +130,14 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 					)
 				}
 				code.Label = strings.Clone(code.Label)
-				n = int32(r.trees[v].Add(code, 0))
-				nodes[v][code] = n
+				at = []int{r.trees[v].Add(code, 0)}
+				places[v][code] = at
 			}
-			if n == severalNodes {
+			if len(at) > 1 {
 				return fmt.Errorf("%s: the hierarchy of %s has the code %q of the cell %s several times: give codes that differ", r.name, r.trees[v].Name,
 					code.Label, tabular.Words(cell))
 			}
-			x.nodes[v] = n
+			x.nodes[v] = int32(at[0])
 		}
 		if err := r.figures(&x, batch, row); err != nil {
 			return session.Wrong(fmt.Errorf("%s: the cell %s: %w", r.name, tabular.Words(cell), err))
@@ -230,9 +146,6 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 		return nil
 	})
 }
-
-// severalNodes stands for the node of a code that a tree has several times.
-const severalNodes = -1
 
 // figures reads those of a row.
 func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
@@ -290,14 +203,8 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 		}
 		x.cell.Top = append(x.cell.Top, max(v, -v))
 	}
-	sum := int64(0)
-	for i, v := range x.cell.Top {
-		if sum += v; sum > x.cell.Total+int64(i)+1 && !r.c.Absolute {
-			return fmt.Errorf("the largest contributions are more than its value (%s)", strings.Trim(r.columns.Max+", "+r.columns.Second, ", "))
-		}
-	}
-	if len(x.cell.Top) == 2 && x.cell.Top[1] > x.cell.Top[0] {
-		return fmt.Errorf("%s is more than %s", r.columns.Second, r.columns.Max)
+	if err := r.checkLargest(x); err != nil {
+		return err
 	}
 	if x.lower, err = units(r.columns.Lower); err != nil {
 		return err
@@ -312,6 +219,20 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 		x.status, err = statusOf(operators.Text(batch.Column(r.at[c]), row))
 	}
 	return err
+}
+
+// checkLargest refuses largest contributions that cannot be.
+func (r *reader) checkLargest(x *raw) error {
+	sum := int64(0)
+	for i, v := range x.cell.Top {
+		if sum += v; sum > x.cell.Total+int64(i)+1 && !r.c.Absolute {
+			return fmt.Errorf("the largest contributions are more than its value (%s)", strings.Trim(r.columns.Max+", "+r.columns.Second, ", "))
+		}
+	}
+	if len(x.cell.Top) == 2 && x.cell.Top[1] > x.cell.Top[0] {
+		return fmt.Errorf("%s is more than %s", r.columns.Second, r.columns.Max)
+	}
+	return nil
 }
 
 // statusOf is the word for what a table says of a cell.
@@ -381,63 +302,4 @@ func (r *reader) table() (*protect.Table, error) {
 		}
 	}
 	return t, r.balance(t, there)
-}
-
-// balance adds up what is not there, and finds totals that are not the sums of their parts.
-func (r *reader) balance(t *protect.Table, there []bool) error {
-	s := t.Grid.System()
-	along := make([][]*tabular.Equation, s.Cells)
-	for i := range s.Equations {
-		e := &s.Equations[i]
-		along[e.Total] = append(along[e.Total], e)
-	}
-	for cell := s.Cells - 1; cell >= 0; cell-- { // parts stand after their totals
-		if there[cell] || along[cell] == nil {
-			continue
-		}
-		there[cell] = true
-		c := &t.Cells[cell]
-		for _, part := range along[cell][0].Parts {
-			t.Values[cell] += t.Values[part]
-			c.Records += t.Cells[part].Records
-			c.Contributors += t.Cells[part].Contributors
-			c.Total += t.Cells[part].Total
-			c.Top = append(c.Top, t.Cells[part].Top...)
-		}
-		slices.SortFunc(c.Top, func(a, b int64) int { return int(max(-1, min(1, b-a))) })
-		c.Top = c.Top[:min(len(c.Top), 2)]
-	}
-	var broken []string
-	count, each := 0, 0.0
-	if t.Decimals > 0 {
-		each = 0.5
-	}
-	if r.columns.Tolerance != nil {
-		each = *r.columns.Tolerance
-	}
-	for i := range s.Equations {
-		e := &s.Equations[i]
-		off := e.Imbalance(t.Values)
-		if off = max(off, -off); float64(off) <= each*float64(1+len(e.Parts)) {
-			continue
-		}
-		if count++; len(broken) < 5 {
-			sum := t.Values[e.Total] + e.Imbalance(t.Values)
-			broken = append(
-				broken,
-				fmt.Sprintf("%s is %s, and its parts add up to %s", tabular.Words(t.Grid.Codes(int(e.Total))), t.Text(t.Values[e.Total]), t.Text(sum)),
-			)
-		}
-	}
-	if broken == nil {
-		return nil
-	}
-	more := ""
-	if n := count - len(broken); n > 0 {
-		more = fmt.Sprintf("; and %d more", n)
-	}
-	if len(r.c.Hierarchies) == 0 {
-		more += ". If codes have subtotals among them, name their hierarchy (--hierarchy VARIABLE=FILE)"
-	}
-	return fmt.Errorf("%s does not add up: %s%s", r.name, strings.Join(broken, "; "), more)
 }
