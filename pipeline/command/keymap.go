@@ -2,12 +2,9 @@ package command
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -116,7 +113,7 @@ func asked(err error) error {
 }
 
 // environment reads the repository and refuses one that cannot be worked with.
-func (c *console) environment(ctx *cli.Context, lenient bool) (*keymap.Environment, error) {
+func (c *console) environment(ctx *cli.Context) (*keymap.Environment, error) {
 	r, err := c.openRepository(ctx)
 	if err != nil {
 		return nil, err
@@ -135,16 +132,16 @@ func (c *console) environment(ctx *cli.Context, lenient bool) (*keymap.Environme
 		return nil, err
 	}
 	limits := engine.Limits{Nodes: ctx.Int("max-nodes"), Budget: budget.Budget{Bytes: o.Memory}}
-	return keymap.New(r, lenient, limits), nil
+	return keymap.New(r, ctx.Bool("lenient"), limits), nil
 }
 
 // answer writes a table where it is wanted: to --out, or to standard output in the --format, or laid out for a person, after a headline.
 func (c *console) answer(ctx *cli.Context, t *keymap.Table, headline string) error {
+	o, err := c.options(ctx)
+	if err != nil {
+		return err
+	}
 	if path := ctx.String("out"); path != "" {
-		o, err := c.options(ctx)
-		if err != nil {
-			return err
-		}
 		return keymap.WriteTable(ctx.Context, path, t, o)
 	}
 	switch format := ctx.String("format"); format {
@@ -157,8 +154,8 @@ func (c *console) answer(ctx *cli.Context, t *keymap.Table, headline string) err
 		}
 		return c.print(string(text))
 	case "csv":
-		var b strings.Builder
-		if err := writeCSV(&b, t); err != nil {
+		var b printing
+		if err := session.WriteRecordTo(ctx.Context, &b, t, o); err != nil {
 			return err
 		}
 		return c.print(b.String())
@@ -186,46 +183,12 @@ func tableText(t *keymap.Table) string {
 	return table("", append([][]report.Cell{head}, rows...))
 }
 
-func writeCSV(to io.Writer, t *keymap.Table) error {
-	w := csv.NewWriter(to)
-	var line []string
-	for _, x := range t.Columns {
-		line = append(line, x.Name)
-	}
-	if err := w.Write(line); err != nil {
-		return err
-	}
-	for i := range t.Rows {
-		line = line[:0]
-		for _, x := range t.Columns {
-			text := ""
-			switch {
-			case x.Text != nil:
-				if s := x.Text(i); s != nil {
-					text = *s
-				}
-			case x.Whole != nil:
-				if n, ok := x.Whole(i); ok {
-					text = strconv.FormatInt(n, 10)
-				}
-			case x.Number != nil:
-				if v := x.Number(i); v == v {
-					text = strconv.FormatFloat(v, 'g', -1, 64)
-				}
-			case x.Truth != nil:
-				text = strconv.FormatBool(x.Truth(i))
-			default:
-				text = strings.Join(x.List(i), "; ")
-			}
-			line = append(line, text)
-		}
-		if err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
+// A printing is an output that is printed when it is whole.
+type printing struct{ strings.Builder }
+
+func (*printing) Name() string  { return "standard output.csv" }
+func (*printing) Commit() error { return nil }
+func (*printing) Abort()        {}
 
 // questionFlags say which forms are compared, and how.
 func questionFlags() []cli.Flag {
@@ -268,7 +231,7 @@ func (c *console) question(ctx *cli.Context) (*keymap.Environment, *repository.S
 	none := func(err error) (*keymap.Environment, *repository.Scenario, keymap.Question, error) {
 		return nil, nil, keymap.Question{}, err
 	}
-	e, err := c.environment(ctx, ctx.Bool("lenient"))
+	e, err := c.environment(ctx)
 	if err != nil {
 		return none(err)
 	}
@@ -346,10 +309,15 @@ func (c *console) question(ctx *cli.Context) (*keymap.Environment, *repository.S
 	return e, s, q, nil
 }
 
-// formsOf counts forms in words.
-func formsOf(n int) string {
-	if n == 1 {
-		return "1 form"
+// analysis answers the question of the flags.
+func (c *console) analysis(ctx *cli.Context) (*keymap.Environment, *repository.Scenario, *keymap.Analysis, error) {
+	e, s, q, err := c.question(ctx)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return report.Count(int64(n)) + " forms"
+	a, err := e.Ask(ctx.Context, q)
+	return e, s, a, err
 }
+
+// formsOf counts forms in words.
+func formsOf(n int) string { return report.Plural(int64(n), "form", "forms") }

@@ -3,9 +3,8 @@ package command
 import (
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -41,36 +40,36 @@ func (c *console) addForm() *cli.Command {
 			&cli.StringSliceFlag{Name: "metadata", Usage: "what is known of the form, `NAME=VALUE`; may be repeated"},
 			&cli.StringFlag{Name: "note", Usage: "`TEXT` that stands with it"},
 		),
-		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "FORM")
-			if err != nil {
-				return err
-			}
-			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				f, before, err := begin(ctx, r, r.Form, args[0], "form", func(x *repository.Form) *string { return &x.Name })
-				if err != nil {
-					return err
-				}
-				f.Variables = slices.Clone(f.Variables)
-				if f.Variables == nil {
-					f.Variables = []repository.Instance{}
-				}
-				if err := sayVariables(ctx, f); err != nil {
-					return err
-				}
-				if err := paired(ctx, "metadata"); err != nil {
-					return err
-				}
-				for key, value := range pairsOf(ctx.StringSlice("metadata")) {
-					f.Metadata = with(f.Metadata, key, value)
-				}
-				if ctx.IsSet("note") {
-					f.Note = ctx.String("note")
-				}
-				return ch.Put(f, before)
-			})
-		},
+		Action: c.changing(putForm, "FORM"),
 	}
+}
+
+// putForm adds a form, or what flags say to one.
+func putForm(ctx *cli.Context, args []string, r *repository.Repository, ch *repository.Change) error {
+	f, before, err := begin(ctx, r, r.Form, args[0], "form", func(x *repository.Form) *string { return &x.Name })
+	if err != nil {
+		return err
+	}
+	f.Variables = slices.Clone(f.Variables)
+	if f.Variables == nil {
+		f.Variables = []repository.Instance{}
+	}
+	if err := sayVariables(ctx, f); err != nil {
+		return err
+	}
+	if err := paired(ctx, "metadata"); err != nil {
+		return err
+	}
+	metadata := make(map[string]string)
+	maps.Copy(metadata, f.Metadata)
+	for key, value := range pairsOf(ctx.StringSlice("metadata")) {
+		metadata[key] = value
+	}
+	f.Metadata = metadata
+	if ctx.IsSet("note") {
+		f.Note = ctx.String("note")
+	}
+	return ch.Put(f, before)
 }
 
 // begin is a copy of what is changed: of the object of the name, of that of --from, or an empty one; before is its name up to now.
@@ -92,16 +91,6 @@ func begin[T any](ctx *cli.Context, r *repository.Repository, find func(string) 
 	}
 	*at(x) = name
 	return x, before, nil
-}
-
-func with(m map[string]string, key, value string) map[string]string {
-	copied := map[string]string{key: value}
-	for k, v := range m {
-		if k != key {
-			copied[k] = v
-		}
-	}
-	return copied
 }
 
 // pairsOf are texts NAME=VALUE in order.
@@ -154,148 +143,6 @@ func sayVariables(ctx *cli.Context, f *repository.Form) error {
 	return nil
 }
 
-func (c *console) addVariable() *cli.Command {
-	return &cli.Command{
-		Name:      "variable",
-		Usage:     "add a variable with its smallest categories",
-		ArgsUsage: "VARIABLE",
-		UsageText: "microrisk keymap add variable VARIABLE --categories female,male\nmicrorisk keymap add variable Age --bands 0,18,65,inf --unit years",
-		Flags: changeFlags(
-			&cli.StringFlag{Name: "from", Usage: "begin with a copy of this `VARIABLE`"},
-			&cli.StringFlag{Name: "categories", Usage: "labels of its smallest categories, `LABEL,LABEL,...`; ids are made of them"},
-			&cli.BoolFlag{Name: "ordinal", Usage: "the categories are in order"},
-			&cli.StringFlag{Name: "bands", Usage: "bounds of the bands of an interval variable, `LO,...,HI`; the last may be inf"},
-			&cli.StringFlag{Name: "unit", Usage: "the `UNIT` of bands, such as years"},
-			&cli.StringFlag{Name: "note", Usage: "`TEXT` that stands with it"},
-		),
-		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "VARIABLE")
-			if err != nil {
-				return err
-			}
-			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				v, before, err := begin(ctx, r, r.Variable, args[0], "variable", func(x *repository.Variable) *string { return &x.Name })
-				if err != nil {
-					return err
-				}
-				if before != "" {
-					return fmt.Errorf("there is a variable %q already: microrisk keymap add node adds a category to it", args[0])
-				}
-				if v.Nodes == nil {
-					v.Nodes = []repository.Node{}
-				}
-				if near := r.Similar(args[0]); near != "" && !ctx.Bool("force") {
-					return fmt.Errorf("there is a variable %q; if %q is another thing, --force adds it", near, args[0])
-				}
-				if err := sayCategories(ctx, v); err != nil {
-					return err
-				}
-				if len(v.Nodes) == 0 {
-					return fmt.Errorf("say the categories of %q: --categories LABEL,LABEL,..., or --bands LO,...,HI", args[0])
-				}
-				return ch.Put(v, "")
-			})
-		},
-	}
-}
-
-// sayCategories puts what flags say of categories into a variable.
-func sayCategories(ctx *cli.Context, v *repository.Variable) error {
-	taken := func(id string) bool {
-		return slices.ContainsFunc(v.Nodes, func(n repository.Node) bool { return n.ID == id })
-	}
-	if ctx.IsSet("categories") {
-		labels := strings.Split(ctx.String("categories"), ",")
-		for i, label := range labels {
-			switch {
-			case strings.TrimSpace(label) == "":
-				return fmt.Errorf("--categories %s: a category has no label", ctx.String("categories"))
-			case slices.Contains(labels[:i], label):
-				return fmt.Errorf("--categories %s: %s is named twice", ctx.String("categories"), label)
-			}
-			id := repository.Free(label, taken)
-			n := repository.Node{ID: id}
-			if label != id {
-				n.Label = label
-			}
-			v.Nodes = append(v.Nodes, n)
-			if ctx.Bool("ordinal") {
-				v.Scale, v.SinkOrder = repository.Ordinal, append(v.SinkOrder, id)
-			}
-		}
-	}
-	if ctx.IsSet("bands") {
-		if ctx.IsSet("categories") {
-			return errors.New("a variable has --categories or --bands")
-		}
-		v.Scale = repository.Interval
-		var bounds []float64
-		for _, text := range strings.Split(ctx.String("bands"), ",") {
-			x, err := boundOf(text)
-			if err != nil {
-				return err
-			}
-			bounds = append(bounds, x)
-		}
-		for i := 1; i < len(bounds); i++ {
-			n, err := bandNode("", bounds[i-1], bounds[i])
-			if err != nil {
-				return err
-			}
-			v.Nodes = append(v.Nodes, n)
-		}
-	}
-	if ctx.IsSet("unit") {
-		v.Unit = ctx.String("unit")
-	}
-	if ctx.IsSet("note") {
-		v.Note = ctx.String("note")
-	}
-	return nil
-}
-
-func boundOf(text string) (float64, error) {
-	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(x) {
-		return 0, fmt.Errorf("bound %q: it must be a number, inf or -inf", text)
-	}
-	return x, nil
-}
-
-func (c *console) addEdge() *cli.Command {
-	return &cli.Command{
-		Name:        "edge",
-		Usage:       "say that a category is a part of another",
-		ArgsUsage:   "VARIABLE CATEGORY PART",
-		UsageText:   "microrisk keymap add edge VARIABLE CATEGORY PART",
-		Description: "An edge may start at a category that has no parts yet; other edits change what\ncategories mean, and need --force.",
-		Flags:       changeFlags(),
-		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "VARIABLE", "CATEGORY", "PART")
-			if err != nil {
-				return err
-			}
-			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				v, err := variableCopy(r, args[0])
-				if err != nil {
-					return err
-				}
-				v.Edges = append(slices.Clone(v.Edges), [2]string{args[1], args[2]})
-				return ch.Put(v, v.Name)
-			})
-		},
-	}
-}
-
-func variableCopy(r *repository.Repository, name string) (*repository.Variable, error) {
-	v := r.Variable(name)
-	if v == nil {
-		return nil, r.Unknown(repository.Variables, name)
-	}
-	copied := *v
-	return &copied, nil
-}
-
 func (c *console) addGroup() *cli.Command {
 	return &cli.Command{
 		Name:      "group",
@@ -310,39 +157,34 @@ func (c *console) addGroup() *cli.Command {
 			&cli.StringSliceFlag{Name: "minus", Usage: "but not those of this `GROUP`; may be repeated"},
 			&cli.StringFlag{Name: "note", Usage: "`TEXT` that stands with it"},
 		),
-		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "GROUP")
-			if err != nil {
-				return err
-			}
-			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				g, before, err := begin(ctx, r, r.Group, args[0], "group", func(x *repository.Group) *string { return &x.Name })
-				if err != nil {
-					return err
-				}
-				g.Forms = slices.Concat(g.Forms, ctx.StringSlice("forms"))
-				g.Union = slices.Concat(g.Union, ctx.StringSlice("union"))
-				g.Minus = slices.Concat(g.Minus, ctx.StringSlice("minus"))
-				where := make(map[string][]string)
-				for key, values := range g.Where {
-					where[key] = values
-				}
-				if err := paired(ctx, "where"); err != nil {
-					return err
-				}
-				for key, value := range pairsOf(ctx.StringSlice("where")) {
-					where[key] = append(slices.Clone(where[key]), value)
-				}
-				if g.Where = where; len(where) == 0 {
-					g.Where = nil
-				}
-				if ctx.IsSet("note") {
-					g.Note = ctx.String("note")
-				}
-				return ch.Put(g, before)
-			})
-		},
+		Action: c.changing(putGroup, "GROUP"),
 	}
+}
+
+// putGroup adds a group, or what flags say to one.
+func putGroup(ctx *cli.Context, args []string, r *repository.Repository, ch *repository.Change) error {
+	g, before, err := begin(ctx, r, r.Group, args[0], "group", func(x *repository.Group) *string { return &x.Name })
+	if err != nil {
+		return err
+	}
+	g.Forms = slices.Concat(g.Forms, ctx.StringSlice("forms"))
+	g.Union = slices.Concat(g.Union, ctx.StringSlice("union"))
+	g.Minus = slices.Concat(g.Minus, ctx.StringSlice("minus"))
+	where := make(map[string][]string)
+	maps.Copy(where, g.Where)
+	if err := paired(ctx, "where"); err != nil {
+		return err
+	}
+	for key, value := range pairsOf(ctx.StringSlice("where")) {
+		where[key] = append(slices.Clone(where[key]), value)
+	}
+	if g.Where = where; len(where) == 0 {
+		g.Where = nil
+	}
+	if ctx.IsSet("note") {
+		g.Note = ctx.String("note")
+	}
+	return ch.Put(g, before)
 }
 
 func (c *console) addScenario() *cli.Command {
@@ -363,48 +205,38 @@ func (c *console) addScenario() *cli.Command {
 			&cli.BoolFlag{Name: "lenient", Usage: "merge categories that overlap"},
 			&cli.StringFlag{Name: "narrative", Usage: "who would do it, why, and with what"},
 		),
-		Action: func(ctx *cli.Context) error {
-			args, err := named(ctx, "SCENARIO")
-			if err != nil {
-				return err
-			}
-			return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error {
-				s, before, err := begin(ctx, r, r.Scenario, args[0], "scenario", func(x *repository.Scenario) *string { return &x.Name })
-				if err != nil {
-					return err
-				}
-				if ctx.IsSet("target") {
-					s.Target = ctx.String("target")
-				}
-				s.Match.Groups = slices.Concat(s.Match.Groups, ctx.StringSlice("group"))
-				s.Match.Forms = slices.Concat(s.Match.Forms, ctx.StringSlice("form"))
-				s.Match.Exclude = slices.Concat(s.Match.Exclude, ctx.StringSlice("exclude"))
-				s.Variables = slices.Concat(s.Variables, ctx.StringSlice("variables"))
-				if ctx.IsSet("prevalence") {
-					s.Prevalence = ctx.StringSlice("prevalence")
-				}
-				if ctx.IsSet("mode") {
-					s.Mode = ctx.String("mode")
-				}
-				if ctx.IsSet("narrative") {
-					s.Narrative = ctx.String("narrative")
-				}
-				if ctx.IsSet("lenient") {
-					strict := !ctx.Bool("lenient")
-					s.Strict = &strict
-				}
-				if s.Target == "" {
-					return errors.New("say whose data are to be released: --target FORM")
-				}
-				return ch.Put(s, before)
-			})
-		},
+		Action: c.changing(putScenario, "SCENARIO"),
 	}
 }
 
-func bandNode(label string, lo, hi float64) (repository.Node, error) {
-	if !(lo < hi) {
-		return repository.Node{}, fmt.Errorf("band from %v to %v: it must begin below its end", lo, hi)
+// putScenario adds a scenario, or what flags say to one.
+func putScenario(ctx *cli.Context, args []string, r *repository.Repository, ch *repository.Change) error {
+	s, before, err := begin(ctx, r, r.Scenario, args[0], "scenario", func(x *repository.Scenario) *string { return &x.Name })
+	if err != nil {
+		return err
 	}
-	return repository.NewBand(label, lo, hi), nil
+	if ctx.IsSet("target") {
+		s.Target = ctx.String("target")
+	}
+	s.Match.Groups = slices.Concat(s.Match.Groups, ctx.StringSlice("group"))
+	s.Match.Forms = slices.Concat(s.Match.Forms, ctx.StringSlice("form"))
+	s.Match.Exclude = slices.Concat(s.Match.Exclude, ctx.StringSlice("exclude"))
+	s.Variables = slices.Concat(s.Variables, ctx.StringSlice("variables"))
+	if ctx.IsSet("prevalence") {
+		s.Prevalence = ctx.StringSlice("prevalence")
+	}
+	if ctx.IsSet("mode") {
+		s.Mode = ctx.String("mode")
+	}
+	if ctx.IsSet("narrative") {
+		s.Narrative = ctx.String("narrative")
+	}
+	if ctx.IsSet("lenient") {
+		strict := !ctx.Bool("lenient")
+		s.Strict = &strict
+	}
+	if s.Target == "" {
+		return errors.New("say whose data are to be released: --target FORM")
+	}
+	return ch.Put(s, before)
 }

@@ -37,11 +37,7 @@ both files, for microrisk link. Values of the data in no category are refused.
 			&cli.StringFlag{Name: "data-b", Usage: "the `FILE` of the match form's records, for the types of columns"},
 		}),
 		Action: func(ctx *cli.Context) error {
-			e, s, q, err := c.question(ctx)
-			if err != nil {
-				return err
-			}
-			a, err := e.Ask(ctx.Context, q)
+			e, s, a, err := c.analysis(ctx)
 			if err != nil {
 				return err
 			}
@@ -99,11 +95,7 @@ at least n from to n to forms must share it, that is for prevalences from p from
 to p to.`,
 		Flags: slices.Concat(tableFlags(), comparisonFlags(), []cli.Flag{areaFlag()}),
 		Action: func(ctx *cli.Context) error {
-			e, s, q, err := c.question(ctx)
-			if err != nil {
-				return err
-			}
-			a, err := e.Ask(ctx.Context, q)
+			_, s, a, err := c.analysis(ctx)
 			if err != nil {
 				return err
 			}
@@ -131,11 +123,7 @@ of them are harmonized.`,
 					return usage("--%s is %d; it must be at least 1", name, ctx.Int(name))
 				}
 			}
-			e, _, q, err := c.question(ctx)
-			if err != nil {
-				return err
-			}
-			a, err := e.Ask(ctx.Context, q)
+			_, _, a, err := c.analysis(ctx)
 			if err != nil {
 				return err
 			}
@@ -163,7 +151,7 @@ func (c *console) variable(ctx *cli.Context, plain bool, more ...string) (*keyma
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	e, err := c.environment(ctx, ctx.Bool("lenient"))
+	e, err := c.environment(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -232,7 +220,7 @@ func (c *console) keymapForm() *cli.Command {
 			if err != nil {
 				return err
 			}
-			e, err := c.environment(ctx, ctx.Bool("lenient"))
+			e, err := c.environment(ctx)
 			if err != nil {
 				return err
 			}
@@ -264,7 +252,7 @@ categories that the form shares with the target.`,
 			if !slices.Contains(keymap.Grids, cells) {
 				return usage("--cells is %q; it is %s", cells, strings.Join(keymap.Grids, ", "))
 			}
-			e, err := c.environment(ctx, ctx.Bool("lenient"))
+			e, err := c.environment(ctx)
 			if err != nil {
 				return err
 			}
@@ -295,7 +283,7 @@ func (c *console) keymapExport() *cli.Command {
 			&cli.BoolFlag{Name: "lenient", Usage: "merge categories that overlap"},
 		},
 		Action: func(ctx *cli.Context) error {
-			e, err := c.environment(ctx, ctx.Bool("lenient"))
+			e, err := c.environment(ctx)
 			if err != nil {
 				return err
 			}

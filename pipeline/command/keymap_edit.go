@@ -36,6 +36,17 @@ func (c *console) change(ctx *cli.Context, put func(r *repository.Repository, ch
 	return c.print(writtenText(written, ctx.Bool("dry-run")))
 }
 
+// changing is the action of a verb whose arguments put fills a change with.
+func (c *console) changing(put func(ctx *cli.Context, args []string, r *repository.Repository, ch *repository.Change) error, what ...string) cli.ActionFunc {
+	return func(ctx *cli.Context) error {
+		args, err := named(ctx, what...)
+		if err != nil {
+			return err
+		}
+		return c.change(ctx, func(r *repository.Repository, ch *repository.Change) error { return put(ctx, args, r, ch) })
+	}
+}
+
 func usageOf(err error) error {
 	var u *usageError
 	if errors.As(err, &u) {
@@ -123,10 +134,7 @@ the variable once. Exit status 1 if something is wrong.`,
 			if err := c.print(b.String()); err != nil {
 				return err
 			}
-			if len(r.Findings) == 1 {
-				return errors.New("1 thing is wrong with the repository")
-			}
-			return fmt.Errorf("%d things are wrong with the repository", len(r.Findings))
+			return fmt.Errorf("%s wrong with the repository", report.Plural(int64(len(r.Findings)), "thing is", "things are"))
 		},
 	}
 }
@@ -144,12 +152,6 @@ func (c *console) checkCategories(r *repository.Repository, name string, categor
 	if wrong := g.Check(categories); wrong != nil {
 		return wrong
 	}
-	return c.print(fmt.Sprintf("%s %s once\n", coversText(len(categories)), report.Printable(name)))
-}
-
-func coversText(categories int) string {
-	if categories == 1 {
-		return "1 category covers"
-	}
-	return fmt.Sprintf("%d categories cover", categories)
+	covers := report.Plural(int64(len(categories)), "category covers", "categories cover")
+	return c.print(fmt.Sprintf("%s %s once\n", covers, report.Printable(name)))
 }

@@ -90,10 +90,8 @@ func addBand(ctx *cli.Context, v *repository.Variable) error {
 	if ctx.IsSet("id") {
 		n.ID = ctx.String("id")
 	}
-	for _, other := range v.Nodes {
-		if other.Lo != nil && other.Hi != nil && *other.Lo == lo && *other.Hi == hi {
-			return fmt.Errorf("%s is that band already", other.ID)
-		}
+	if other := v.Band(keymap.Band{Lo: lo, Hi: hi}); other != nil {
+		return fmt.Errorf("%s is that band already", other.ID)
 	}
 	n.Note = ctx.String("note")
 	v.Nodes = append(v.Nodes, n)

@@ -177,10 +177,7 @@ func prevalenceOf(text string, answers []Answer) pagePrevalence {
 
 // Makes begins to say what key some variables make.
 func Makes(variables int) string {
-	if variables == 1 {
-		return "1 variable makes"
-	}
-	return fmt.Sprintf("%d variables make", variables)
+	return report.Plural(int64(variables), "variable makes", "variables make")
 }
 
 // CountText writes a whole number for people.
