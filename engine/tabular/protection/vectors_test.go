@@ -11,23 +11,32 @@ import (
 	"microrisk/engine/tabular"
 )
 
-// Figures 4 to 6 of Smith 2011: a hidden unique that its margins give away; one hidden with its margins, which can be any number; and one with
-// others beside it, which can be 0 or 1.
+// riskyTable is Figure 2 of Smith 2011.
+var riskyTable = []int64{0, 3, 0, 1, 0, 1, 0, 0, 4, 1, 0, 2, 1, 0, 7, 1}
+
+// Figures 2 and 4 to 6 of Smith 2011: a unique that is published; one hidden that its margins give away; one hidden with its margins, which
+// can be any number; and one with others beside it, which can be 0 or 1.
 func TestSuppressionsOfSmith(t *testing.T) {
-	g, table := table(t, []*tabular.Tree{flat("row", 4, 'A'), flat("column", 4, 'E')}, []int64{0, 3, 0, 1, 0, 1, 0, 0, 4, 1, 0, 2, 1, 0, 7, 1})
+	g, table := table(t, []*tabular.Tree{flat("row", 4, 'A'), flat("column", 4, 'E')}, riskyTable)
+	for i, name := range []string{"A.", "B.", "C.", "D.", ".E", ".F", ".G", ".H"} {
+		require.Equal(t, []int64{4, 1, 7, 9, 5, 5, 7, 4}[i], table.Values[named(t, g, name)[0]], name)
+	}
 	require.Equal(t, int64(21), table.Values[0])
 	for name, c := range map[string]struct {
 		hidden  []string
 		want    map[string]Interval
 		verdict Verdict
 	}{
+		"2": {nil, map[string]Interval{"BF": {1, 1}}, Exact},
 		"4": {[]string{"BF"}, map[string]Interval{"BF": {1, 1}}, Exact},
 		"5": {[]string{"BF", "B.", ".F", ".."}, map[string]Interval{"BF": {0, tabular.NoLimit}, "B.": {0, tabular.NoLimit}, ".F": {4, tabular.NoLimit},
 			"..": {20, tabular.NoLimit}}, Pass},
 		"6": {[]string{"AF", "AH", "BF", "BH"}, map[string]Interval{"AF": {3, 4}, "AH": {0, 1}, "BF": {0, 1}, "BH": {0, 1}}, Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
-			intervals(t, g, table, c.hidden, c.want)
+			if c.hidden != nil {
+				intervals(t, g, table, c.hidden, c.want)
+			}
 			cells := named(t, g, c.hidden...)
 			r, err := Audit(ctx, table, pattern(g.Cells(), cells...), []Need{{Cell: named(t, g, "BF")[0]}}, InsiderExact)
 			require.NoError(t, err)
@@ -35,6 +44,49 @@ func TestSuppressionsOfSmith(t *testing.T) {
 			require.Equal(t, c.want["BF"], r.Findings[0].Interval)
 		})
 	}
+}
+
+// Figure 3 of Smith 2011: the first two rows are one. Whoever sees that alone knows of the unique that it is one of four.
+func TestRecodingOfSmith(t *testing.T) {
+	rows := flat("row", 1, 'I')
+	for i, parent := range []int{1, 1, 0, 0} {
+		rows.Add(tabular.Of(string(rune('A'+i))), parent)
+	}
+	g, table := table(t, []*tabular.Tree{rows, flat("column", 4, 'E')}, riskyTable)
+	for i, want := range []int64{0, 4, 0, 1, 5, 4, 1, 0, 2, 7, 1, 0, 7, 1, 9, 5, 5, 7, 4, 21} {
+		name := "ICD."[i/5:i/5+1] + "EFGH."[i%5:i%5+1]
+		require.Equal(t, want, table.Values[named(t, g, name)[0]], name)
+	}
+	intervals(t, g, table, []string{"AE", "AF", "AG", "AH", "A.", "BE", "BF", "BG", "BH", "B."}, map[string]Interval{"AE": {0, 0}, "AF": {0, 4},
+		"AG": {0, 0}, "AH": {0, 1}, "A.": {0, 5}, "BE": {0, 0}, "BF": {0, 4}, "BG": {0, 0}, "BH": {0, 1}, "B.": {0, 5}})
+}
+
+// Figure 8 of Smith 2011: the cells of Figure 6 are changed, the unique to 0, and all margins stay. It is the other one of the two tables
+// that Figure 6 leaves; of counts that everybody knows to be at most 1 off, the unique can be either.
+func TestAdjustmentOfSmith(t *testing.T) {
+	trees := []*tabular.Tree{flat("row", 4, 'A'), flat("column", 4, 'E')}
+	g, before := table(t, trees, riskyTable)
+	_, after := table(t, trees, []int64{0, 4, 0, 0, 0, 0, 0, 1, 4, 1, 0, 2, 1, 0, 7, 1})
+	hidden := named(t, g, "AF", "AH", "BF", "BH")
+	left, err := Intervals(ctx, before, pattern(g.Cells(), hidden...), hidden)
+	require.NoError(t, err)
+	for i, cell := range hidden {
+		require.Equal(t, left[i].Low+left[i].High-before.Values[cell], after.Values[cell], "the other end")
+	}
+	known := &Table{System: before.System, Values: before.Values, Low: make([]int64, g.Cells()), High: make([]int64, g.Cells())}
+	all := make([]bool, g.Cells())
+	for cell, x := range after.Values {
+		if g.Margin(cell) || !slices.Contains(hidden, int32(cell)) {
+			require.Equal(t, before.Values[cell], x)
+		}
+		if known.Low[cell], known.High[cell] = x, x; !g.Margin(cell) {
+			known.Low[cell], known.High[cell], all[cell] = max(x-1, 0), x+1, true
+		}
+	}
+	r, err := Audit(ctx, known, all, []Need{{Cell: named(t, g, "BF")[0]}}, InsiderOff)
+	require.NoError(t, err)
+	require.Equal(t, Interval{0, 1}, r.Findings[0].Interval)
+	require.Equal(t, Pass, r.Findings[0].Verdict)
 }
 
 // The rounded table of Smith 2011: every count is within 1 of its multiple of 3, and with all margins three of the four zeros come back.
