@@ -38,6 +38,12 @@ func compareTables(t *rapid.T, disk, memory *Table) {
 		if disk.SumOver(s, odd) != memory.SumOver(s, odd) || disk.SumOver(s, nil) != memory.SumOver(s, nil) {
 			t.Fatal("sums over classes differ")
 		}
+		for i := range memory.Classes() {
+			got, exact := disk.SumModulo(i, s)
+			if want, is := memory.SumModulo(i, s); got != want || exact != is {
+				t.Fatal("sums modulo 2^64 differ")
+			}
+		}
 	}
 	compareRecoded(t, disk, memory)
 }

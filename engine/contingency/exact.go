@@ -128,6 +128,9 @@ func (a accumulator) float() float64 {
 	return f
 }
 
+// modulo is the whole number of a sum modulo 2^64; exact is false if it has a fraction.
+func (x fixed) modulo() (whole uint64, exact bool) { return x.hi<<32 | x.lo>>32, x.lo<<32 == 0 }
+
 func (x fixed) float() float64 {
 	var a accumulator
 	a.add(x)

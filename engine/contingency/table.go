@@ -157,6 +157,15 @@ func (t *Table) Sum(i, s int) float64 {
 	return t.sums[s][i].float()
 }
 
+// SumModulo is the total of sum s over class i modulo 2^64, to the last digit, where its values are whole numbers; exact is false if the
+// total is none. Keys of records for noise add up so: a float64 holds one of up to 53 bits exactly.
+func (t *Table) SumModulo(i, s int) (whole uint64, exact bool) {
+	if t.disk != nil {
+		return t.disk.sum(i, s).modulo()
+	}
+	return t.sums[s][i].modulo()
+}
+
 // SumOver is the exact total of sum s over all classes for which keep is true (all, if keep is nil), rounded once to float64.
 func (t *Table) SumOver(s int, keep func(i int) bool) float64 {
 	var a accumulator

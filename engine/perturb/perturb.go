@@ -1,13 +1,14 @@
 // Package perturb has the ways in which offices perturb counts before they publish them, as Markov kernels P(published | true):
-// rounding, random rounding, Barnardisation, small-count schemes, and any matrix of transition probabilities. Each tells the law
-// of the published count, the bounds on the true count that a published one gives away, and the posterior of the true count; and
-// draws published counts that depend on nothing but a cell's identity and a secret key.
+// rounding, random rounding, noise, Barnardisation, small-count schemes, and any matrix of transition probabilities. Each tells the law
+// of the published count and the bounds on the true count that a published one gives away; and draws published counts that depend on
+// nothing but a secret key and a cell's identity, or the people in it.
 //
 //	k, err := perturb.Random(3)
 //	low, high, ok := k.Bounds(6)  // 4, 8, true
 //	n := perturb.Draw(k, 7, perturb.Uniform(key, []byte("area 12, F, 20-24")))
 //
-// Sources: Smith 2011, chapter 2; Smith & Elliot 2008; Thompson, Broadfoot & Elazar 2013 (cell keys).
+// Sources: Smith 2011, chapter 2; Smith & Elliot 2008; Miller 2005, Statistical disclosure control: applications in healthcare (noise,
+// Barnardisation, rules of offices); Thompson, Broadfoot & Elazar 2013 (cell keys).
 package perturb
 
 import (
@@ -47,6 +48,9 @@ func Probability(k Kernel, j, i int64) float64 {
 
 // Draw is the published count of a true count i for a number u in [0, 1): the inverse of the distribution function.
 func Draw(k Kernel, i int64, u float64) int64 {
+	if n, is := k.(normal); is {
+		return n.draw(i, u)
+	}
 	list := k.Outcomes(i)
 	for _, o := range list[:len(list)-1] {
 		if u < o.P {

@@ -17,7 +17,7 @@ func must(k Kernel, err error) Kernel {
 }
 
 func kernels() []Kernel {
-	list := []Kernel{None()}
+	list := append(schemes(), None())
 	for _, b := range []int64{3, 5, 7} {
 		list = append(list, must(Conventional(b, "")), must(Random(b)), must(RandomFixed(b, 0.75)), must(RandomFixed(b, 1)))
 	}
