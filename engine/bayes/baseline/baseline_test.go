@@ -13,6 +13,7 @@ import (
 	"microrisk/engine/bayes"
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/graph"
+	"microrisk/engine/tabular"
 	"pgregory.net/rapid"
 )
 
@@ -225,19 +226,18 @@ func TestTwoWay(t *testing.T) {
 		require.NoError(t, err)
 		fitted, err := table.fit(context.Background(), d)
 		require.NoError(t, err)
-		for v := range 3 {
-			for w := v + 1; w < 3; w++ {
-				p := &pairMargin{v: v, w: w}
-				sums := make([]float64, d.Levels[v]*d.Levels[w])
-				for i, f := range fitted {
-					sums[table.place(p, i)] += f
-				}
-				for i, f := range d.Counts {
-					sums[int(d.Codes[v][i])*d.Levels[w]+int(d.Codes[w][i])] -= float64(f)
-				}
-				for _, x := range sums {
-					assert.InDelta(t, 0, x, 1e-2*float64(d.Records))
-				}
+		shape := tabular.Shape(d.Levels)
+		for _, pair := range [][]int{{0, 1}, {0, 2}, {1, 2}} {
+			into := shape.Into(pair)
+			sums := make([]float64, shape.Of(pair).Cells())
+			for i, f := range fitted {
+				sums[into[i]] += f
+			}
+			for i, f := range d.Counts {
+				sums[into[table.at(d, i)]] -= float64(f)
+			}
+			for _, x := range sums {
+				assert.InDelta(t, 0, x, 1e-2*float64(d.Records))
 			}
 		}
 		_, err = TwoWay(context.Background(), d, .1)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"microrisk/engine/bayes"
 	"microrisk/engine/bayes/risk"
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/fitting"
 )
 
 // MostCells is the largest number of cells of the full table that is fitted by TwoWay.
@@ -151,89 +154,35 @@ func (t *table) pu(r *Result, d *bayes.Data, fitted []float64, fraction float64)
 	return sum * fraction / float64(d.Records)
 }
 
-// A pairMargin is a two-way margin: of the sample and of the fit.
-type pairMargin struct {
-	v, w        int
-	want, value []float64
-}
-
-func (t *table) place(p *pairMargin, i int) int {
-	return i/t.stride[p.v]%t.levels[p.v]*t.levels[p.w] + i/t.stride[p.w]%t.levels[p.w]
-}
-
-// fit is iterative proportional fitting over the cells whose two-way margins are all positive; one variable alone is its own fit.
-func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
-	fitted := make([]float64, t.cells)
-	if len(d.Levels) == 1 {
-		for i, f := range d.Counts {
-			fitted[t.at(d, i)] = float64(f)
-		}
-		return fitted, nil
-	}
-	var pairs []*pairMargin
-	for v := range d.Levels {
-		for w := v + 1; w < len(d.Levels); w++ {
-			p := &pairMargin{v: v, w: w, want: make([]float64, d.Levels[v]*d.Levels[w]), value: make([]float64, d.Levels[v]*d.Levels[w])}
-			for i, f := range d.Counts {
-				p.want[int(d.Codes[v][i])*d.Levels[w]+int(d.Codes[w][i])] += float64(f)
-			}
-			pairs = append(pairs, p)
-		}
-	}
-	var support []int32
-	for i := range fitted {
-		inside := true
-		for _, p := range pairs {
-			if p.want[t.place(p, i)] == 0 {
-				inside = false
-				break
-			}
-		}
-		if inside {
-			support = append(support, int32(i))
-			fitted[i] = 1
-		}
-	}
-	rounds := min(10000, max(10, mostFitting/(len(support)*len(pairs)+1)))
-	for round, off := 0, 0.0; ; round++ {
-		if round == rounds && off > 0.01*float64(d.Records) {
-			return nil, fmt.Errorf("the log-linear model of two-way interactions did not converge in %d rounds over %d cells", rounds, len(support))
-		}
-		worst := 0.0
-		if round == rounds {
-			return fitted, nil
-		}
-		for _, p := range pairs {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			worst = max(worst, t.scale(p, support, fitted))
-		}
-		if worst <= 1e-9*float64(d.Records) {
-			return fitted, nil
-		}
-		off = worst
-	}
-}
-
 // mostFitting is how many cells may be visited in fitting two-way margins: some seconds.
 const mostFitting = 200_000_000
 
-// scale makes a margin fit and tells how far it was off.
-func (t *table) scale(p *pairMargin, support []int32, fitted []float64) float64 {
-	clear(p.value)
-	for _, i := range support {
-		p.value[t.place(p, int(i))] += fitted[i]
-	}
-	worst := 0.0
-	for j, want := range p.want {
-		worst = max(worst, math.Abs(p.value[j]-want))
-		if p.value[j] > 0 {
-			p.value[j] = want / p.value[j]
+// fit is iterative proportional fitting to the two-way margins, or to the one there is of one variable.
+func (t *table) fit(ctx context.Context, d *bayes.Data) ([]float64, error) {
+	var margins []fitting.Margin
+	for _, pair := range fitting.TwoWay(len(d.Levels)) {
+		variables := slices.Collect(pair.Vertices())
+		shape := tabular.Shape(d.Levels).Of(variables)
+		m := fitting.Margin{Variables: variables, Want: make([]float64, shape.Cells())}
+		codes := make([]uint32, len(variables))
+		for i, f := range d.Counts {
+			for k, v := range variables {
+				codes[k] = d.Codes[v][i]
+			}
+			m.Want[tabular.Cell(shape, codes)] += float64(f)
 		}
+		margins = append(margins, m)
 	}
-	for _, i := range support {
-		fitted[i] *= p.value[t.place(p, int(i))]
+	ones := make([]float64, t.cells)
+	for i := range ones {
+		ones[i] = 1
 	}
-	return worst
+	a, err := fitting.Proportional(ctx, d.Levels, ones, margins, fitting.Options{Tolerance: 1e-9, Work: mostFitting})
+	if err != nil {
+		return nil, err
+	}
+	if !a.Converged && a.Off > 0.01*float64(d.Records) {
+		return nil, fmt.Errorf("the log-linear model of two-way interactions did not converge in %d rounds over %d cells", a.Sweeps, t.cells)
+	}
+	return a.Values, nil
 }
