@@ -188,3 +188,9 @@ func (k normal) Bounds(j int64) (low, high int64, ok bool) {
 	}
 	return low, high, true
 }
+
+// Standard is a number of the standard normal law given that it is no further than reach from 0, by its inverse at u in [0, 1): 0 for 0.5.
+func Standard(u, reach float64) float64 {
+	tail := upper(reach)
+	return min(reach, max(-reach, -math.Sqrt2*math.Erfcinv(2*(tail+u*(1-2*tail)))))
+}

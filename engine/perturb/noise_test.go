@@ -219,3 +219,13 @@ func BenchmarkNormalDraw(b *testing.B) {
 		Draw(k, int64(i&4095), float64(i&1023)/1024)
 	}
 }
+
+func TestStandard(t *testing.T) {
+	require.InDelta(t, 0, Standard(0.5, 4), 1e-12)
+	require.InDelta(t, -4, Standard(0, 4), 1e-9)
+	for _, u := range []float64{1e-9, 0.01, 0.3, 0.7, 0.999, 1 - 1e-16} {
+		x, tail := Standard(u, 3), upper(3)
+		require.InDelta(t, u, (upper(-x)-tail)/(1-2*tail), 1e-9)
+		require.InDelta(t, -x, Standard(1-u, 3), 1e-6)
+	}
+}
