@@ -1,13 +1,16 @@
 // Package adjustment changes the values of tables before they are published, where package protection hides them: noise and rounding of
-// each cell by itself, and noise of margins that the interior is fitted to.
+// each cell by itself, noise of margins that the interior is fitted to, and the least changes that move every cell that discloses far enough
+// while the table still adds up.
 //
 //	draws := adjustment.ByName(key, name)                       // chance depends on a secret and on the cell, or on its people
 //	p, err := adjustment.Perturb(system, counts, kernel, draws) // each cell by itself: totals differ from the sums of their parts
 //	p, err = adjustment.PerturbParts(system, counts, kernel, draws)
+//	c, err := adjustment.Control(ctx, table, needs, adjustment.Controls{})
 //
 // Everything is by cell number of a tabular.System; values are whole numbers of some unit.
 //
-// Source: Miller 2005, Statistical disclosure control: applications in healthcare (noise, multiplicative noise, Barnardisation).
+// Sources: Miller 2005, Statistical disclosure control: applications in healthcare (noise, multiplicative noise, Barnardisation); Dandekar &
+// Cox 2002 and Castro 2006 on controlled tabular adjustment.
 package adjustment
 
 import (

@@ -8,6 +8,7 @@ import (
 	"microrisk/engine/perturb"
 	"microrisk/engine/program"
 	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/fitting"
 	"microrisk/engine/tabular/protection"
 )
 
@@ -64,63 +65,44 @@ func (m Multiplicative) Perturb(ctx context.Context, g *tabular.Grid, values []i
 			}
 		}
 	}
-	return fitMargins(ctx, g, values, margins, m.Tolerance*max(1, grand), m.Sweeps)
+	return fitMargins(ctx, g, values, margins, fitting.Options{Tolerance: m.Tolerance, Sweeps: m.Sweeps})
 }
 
-// fitMargins scales the finest cells until their sums are the margins of each tree, by node, to within a tolerance.
-func fitMargins(ctx context.Context, g *tabular.Grid, values []int64, margins [][]float64, tolerance float64, sweeps int) (*Fitted, error) {
-	f := &Fitted{Values: make([]float64, g.Cells())}
-	var cells []int
+// fitMargins fits the finest cells to the margins of each tree, by node.
+func fitMargins(ctx context.Context, g *tabular.Grid, values []int64, margins [][]float64, o fitting.Options) (*Fitted, error) {
+	start := make([]float64, g.Cells())
+	places, groups := make([][]int, len(margins)), []fitting.Group{}
+	for v, list := range margins {
+		places[v] = make([]int, len(list))
+		for n, want := range list {
+			if g.Trees[v].Leaf(n) {
+				places[v][n] = len(groups)
+				groups = append(groups, fitting.Group{Want: want})
+			}
+		}
+	}
 	for cell, x := range values {
 		if x < 0 {
 			return nil, cellError(int32(cell), "has the value %d: it must be at least 0", x)
 		}
-		if g.Leaf(cell) {
-			cells = append(cells, cell)
-			f.Values[cell] = float64(x)
+		if !g.Leaf(cell) {
+			continue
+		}
+		start[cell] = float64(x)
+		for v, n := range g.Nodes(cell) {
+			group := &groups[places[v][n]]
+			group.Cells = append(group.Cells, int32(cell))
 		}
 	}
-	sums := make([][]float64, len(margins))
-	for v := range sums {
-		sums[v] = make([]float64, len(margins[v]))
+	a, err := fitting.Groups(ctx, start, groups, o)
+	if err != nil {
+		return nil, err
 	}
-	sum := func(v int) {
-		clear(sums[v])
-		for _, cell := range cells {
-			sums[v][g.Nodes(cell)[v]] += f.Values[cell]
-		}
+	if !a.Converged {
+		return nil, fmt.Errorf("margins are missed by %g after %d sweeps: the zeros of the table may not allow the margins as they are after "+
+			"noise; take less noise", a.Off, a.Sweeps)
 	}
-	worst, node := 0, 0
-	for ; ; f.Sweeps++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		f.Miss = 0
-		for v := range margins {
-			sum(v)
-			for n, want := range margins[v] {
-				if miss := math.Abs(sums[v][n] - want); miss > f.Miss && g.Trees[v].Leaf(n) {
-					f.Miss, worst, node = miss, v, n
-				}
-			}
-		}
-		if f.Miss <= tolerance {
-			break
-		}
-		if f.Sweeps == sweeps {
-			t := g.Trees[worst]
-			return nil, fmt.Errorf("the margin %s of %s is missed by %g after %d sweeps: the zeros of the table may not allow the margins as "+
-				"they are after noise; take less noise", t.Nodes[node].Code, t.Name, f.Miss, sweeps)
-		}
-		for v := range margins {
-			sum(v)
-			for _, cell := range cells {
-				if n := g.Nodes(cell)[v]; sums[v][n] > 0 {
-					f.Values[cell] *= margins[v][n] / sums[v][n]
-				}
-			}
-		}
-	}
+	f := &Fitted{Values: a.Values, Sweeps: a.Sweeps, Miss: a.Off}
 	f.addUp(g)
 	return f, nil
 }

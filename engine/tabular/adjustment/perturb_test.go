@@ -11,6 +11,7 @@ import (
 
 	"microrisk/engine/perturb"
 	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/fitting"
 )
 
 // Every cell is what its kernel draws at its own number, and the imbalance is the largest there is.
@@ -132,7 +133,7 @@ func TestNoiseOfMagnitudes(t *testing.T) {
 // TV-P2: T0 fitted to margins 80, 145, 110, 70 and 100, 75, 80, 150.
 func TestTVP2(t *testing.T) {
 	g, counts := t0(t)
-	f, err := fitMargins(context.Background(), g, counts, [][]float64{{0, 80, 145, 110, 70}, {0, 100, 75, 80, 150}}, 1e-12*405, 1000)
+	f, err := fitMargins(context.Background(), g, counts, [][]float64{{0, 80, 145, 110, 70}, {0, 100, 75, 80, 150}}, fitting.Options{Tolerance: 1e-12 / 405})
 	require.NoError(t, err)
 	for row, list := range [][]float64{{22.9332, 2.8193, 36.5892, 17.6583}, {1.0061, 14.2237, 11.9740, 117.7962},
 		{55.8288, 41.8995, 8.2029, 4.0688}, {20.2319, 16.0576, 23.2338, 10.4767}} {
