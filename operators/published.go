@@ -85,22 +85,29 @@ func EachCell(
 	total func(text string) bool,
 	take func(cell []tabular.Category, r arrow.Record, row int) error,
 ) error {
+	cell := make([]tabular.Category, len(columns))
+	return EachRow(ctx, source, func(r arrow.Record, row int) error {
+		for i, at := range columns {
+			cell[i] = tabular.Missing
+			if c := r.Column(at); !c.IsNull(row) {
+				if cell[i] = tabular.Of(Text(c, row)); total(cell[i].Label) {
+					cell[i] = tabular.Total
+				}
+			}
+		}
+		return take(cell, r, row)
+	})
+}
+
+// EachRow reads all rows of a source in their order.
+func EachRow(ctx context.Context, source Source, take func(r arrow.Record, row int) error) error {
 	chain, err := NewChain(source.Schema())
 	if err != nil {
 		return err
 	}
-	cell := make([]tabular.Category, len(columns))
 	_, err = chain.Run(ctx, source, &Emit{To: func(_ int, r arrow.Record) error {
 		for row := range int(r.NumRows()) {
-			for i, at := range columns {
-				cell[i] = tabular.Missing
-				if c := r.Column(at); !c.IsNull(row) {
-					if cell[i] = tabular.Of(Text(c, row)); total(cell[i].Label) {
-						cell[i] = tabular.Total
-					}
-				}
-			}
-			if err := take(cell, r, row); err != nil {
+			if err := take(r, row); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"context"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -51,7 +52,10 @@ type SideFile struct {
 	Begins string
 	Most   int64
 	Read   func(text []byte) (any, error) // makes of the text what Files has of a document
-	Part   string                         // of a Parted: which of its files it is
+	// Outline makes what Files has of a document in YAML, and Open of a file of columns; memory is what the run may take.
+	Outline func(root *schemas.Node) (any, error)
+	Open    func(ctx context.Context, from Source, memory int64) (any, error)
+	Part    string // of a Parted: which of its files it is
 }
 
 // A SideKind tells what a side file is.
@@ -61,6 +65,8 @@ type SideKind int
 const (
 	Secret       SideKind = iota // bytes that only their owner can read
 	Document                     // text that is read
+	Outline                      // text in YAML that is read
+	Opened                       // a file of columns that is read: its kind is that of its name
 	Counts                       // published counts
 	MadeDocument                 // text that is written: the Fitted is a Documented
 	MadeTable                    // a table that is written: the Fitted is a Tabled

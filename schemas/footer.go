@@ -52,7 +52,9 @@ func (s *Summary) Released(r View) (*Summary, error) {
 			continue
 		}
 		if p, ok := o.(PrivateDocument); ok {
-			o = p.Public()
+			if o = p.Public(); o == nil {
+				continue
+			}
 		}
 		out.Operators[name] = o
 	}
@@ -65,7 +67,8 @@ func (s *Summary) Released(r View) (*Summary, error) {
 	return out, err
 }
 
-// A PrivateDocument is a part of the summary with what those who get the output do not get: Public is the rest.
+// A PrivateDocument is a part of the summary with what those who get the output do not get: Public is the rest, nil for
+// nothing.
 type PrivateDocument interface{ Public() any }
 
 // unsaid stands for a number of rows that the metadata do not tell.

@@ -4,6 +4,7 @@ package protect
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -85,8 +86,9 @@ func (c *Config) structureFields() []schemas.Field {
 		{
 			Name: "hierarchies",
 			To:   &c.Hierarchies,
-			Doc:  "Files of hierarchies, by variable: .hrc, or .csv with the columns code and parent, or with a column for each level.",
-			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc or .csv); may be repeated",
+			Doc: "Files of hierarchies, by variable: .hrc, .csv or .parquet with the columns code and parent, or with a column for each level, or .yaml with " +
+				"nested codes.",
+			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc, .csv, .parquet or .yaml); may be repeated",
 				Set: func(texts []string) error {
 					c.Hierarchies = make(map[string]string)
 					for _, text := range texts {
@@ -340,10 +342,7 @@ func (c *Config) Files() []operators.SideFile {
 		list = append(list, operators.SideFile{Path: path, What: what, Kind: operators.Document, Most: LargestFile, Read: read})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Hierarchies)) {
-		path := c.Hierarchies[name]
-		read(path, "the hierarchy", func(text []byte) (any, error) {
-			return tablefile.ReadHierarchy(path, text, cmp.Or(c.Lead, tablefile.DefaultLead), c.Paths)
-		})
+		list = append(list, c.hierarchy(c.Hierarchies[name]))
 	}
 	if c.Overrides != "" {
 		read(c.Overrides, "the overrides", func(text []byte) (any, error) {
@@ -351,10 +350,37 @@ func (c *Config) Files() []operators.SideFile {
 		})
 	}
 	return append(list,
-		operators.SideFile{Path: filepath.Join(c.Inside, "cells.parquet"), What: "the internal table", Kind: operators.MadeTable, Part: PartCells},
-		operators.SideFile{Path: filepath.Join(c.Inside, "log.json"), What: "the internal log", Kind: operators.MadeDocument, Part: PartLog, Begins: "{\n"},
+		operators.SideFile{Path: filepath.Join(c.Inside, CellsFile), What: "the internal table", Kind: operators.MadeTable, Part: PartCells},
+		operators.SideFile{Path: filepath.Join(c.Inside, LogFile), What: "the internal log", Kind: operators.MadeDocument, Part: PartLog, Begins: "{\n"},
 		operators.SideFile{Path: c.Out, What: "the public table", Kind: operators.MadeTable, Part: PartPublic})
 }
+
+// Files of the internal folder.
+const (
+	CellsFile = "cells.parquet"
+	LogFile   = "log.json"
+)
+
+// hierarchy is the file of one, by the ending of its name.
+func (c *Config) hierarchy(path string) operators.SideFile {
+	f := operators.SideFile{Path: path, What: "the hierarchy", Kind: operators.Document, Most: LargestFile, Read: func(text []byte) (any, error) {
+		return tablefile.ReadHierarchy(path, text, cmp.Or(c.Lead, tablefile.DefaultLead), c.Paths)
+	}}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".parquet", ".arrow":
+		f.Kind, f.Open = operators.Opened, func(ctx context.Context, from operators.Source, _ int64) (any, error) {
+			return tablefile.OpenHierarchy(ctx, path, from, LargestFile, c.Paths)
+		}
+	case ".yaml", ".yml", ".json":
+		f.Kind, f.Most, f.Outline = operators.Outline, largestOutline, func(root *schemas.Node) (any, error) {
+			return tablefile.OutlineHierarchy(path, root, c.Paths), nil
+		}
+	}
+	return f
+}
+
+// largestOutline is the most bytes that a hierarchy in YAML may have.
+const largestOutline = 8 << 20
 
 // LargestFile is the most bytes that a hierarchy or a file of overrides may have.
 const LargestFile = 64 << 20

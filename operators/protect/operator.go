@@ -50,7 +50,8 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	}
 	list := []operators.Operator{o}
 	if c.Response != "" {
-		list = append([]operators.Operator{units{c.Response, unitsColumn(c.Response), int(c.Decimals), c.Absolute}}, list...)
+		u := InUnits{What: "the response", From: c.Response, To: unitsColumn(c.Response), Decimals: int(c.Decimals), Absolute: c.Absolute}
+		list = append([]operators.Operator{u}, list...)
 	}
 	return list
 }

@@ -15,31 +15,34 @@ import (
 	"microrisk/operators"
 )
 
-// units makes of a response a column of whole numbers of units of its last decimal, which other operators of the run see and files do not.
-type units struct {
-	from, to string
-	decimals int
-	absolute bool // negative values are not refused
+// InUnits makes of a column of numbers one of whole numbers of units of their last decimal, which other operators of the run see and files
+// do not.
+type InUnits struct {
+	What     string // the column is, for messages: "the response"
+	From, To string
+	Decimals int
+	Absolute bool // negative values are not refused
+	Empty    bool // nor are values that are not there
 }
 
 // Bind is an Operator's.
-func (u units) Bind(in *arrow.Schema) (*operators.Plan, error) {
-	f, err := operators.LookUp(Name, in, u.from)
+func (u InUnits) Bind(in *arrow.Schema) (*operators.Plan, error) {
+	f, err := operators.LookUp(Name, in, u.From)
 	if err != nil {
 		return nil, err
 	}
 	if t := operators.ValueType(f.Type); !operators.IsNumber(t) && !operators.IsText(t) {
-		return nil, fmt.Errorf("%s: the response %q is of type %s, and cannot be added up", Name, u.from, t)
+		return nil, fmt.Errorf("%s: %s %q is of type %s, and cannot be added up", Name, u.What, u.From, t)
 	}
-	return &operators.Plan{Reads: []string{u.from}, Apply: u,
-		Adds: []operators.Added{{Field: arrow.Field{Name: u.to, Type: arrow.PrimitiveTypes.Int64}, Hidden: true}}}, nil
+	return &operators.Plan{Reads: []string{u.From}, Apply: u,
+		Adds: []operators.Added{{Field: arrow.Field{Name: u.To, Type: arrow.PrimitiveTypes.Int64}, Hidden: true}}}, nil
 }
 
 // Summary is a Fitted's.
-func (u units) Summary() any { return nil }
+func (u InUnits) Summary() any { return nil }
 
 // Apply is a Fitted's.
-func (u units) Apply(_ context.Context, mem memory.Allocator, rows operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
+func (u InUnits) Apply(_ context.Context, mem memory.Allocator, rows operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
 	b := array.NewInt64Builder(mem)
 	defer b.Release()
 	column := rows.Batch.Column(0)
@@ -50,6 +53,10 @@ func (u units) Apply(_ context.Context, mem memory.Allocator, rows operators.Row
 		memo = make(map[int]int64)
 	}
 	for i := range column.Len() {
+		if u.Empty && column.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
 		if coded && d.IsValid(i) {
 			if v, met := memo[d.GetValueIndex(i)]; met {
 				b.Append(v)
@@ -69,19 +76,19 @@ func (u units) Apply(_ context.Context, mem memory.Allocator, rows operators.Row
 }
 
 // of is value i in units. The error tells what is wrong with it.
-func (u units) of(column arrow.Array, i int) (int64, error) {
+func (u InUnits) of(column arrow.Array, i int) (int64, error) {
 	if column.IsNull(i) {
-		return 0, fmt.Errorf("a record has no value of %s: choose the records that have one, or recode it to 0", u.from)
+		return 0, fmt.Errorf("a record has no value of %s: choose the records that have one, or recode it to 0", u.From)
 	}
-	v, err := Units(column, i, u.decimals)
+	v, err := Units(column, i, u.Decimals)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("the response %s: %w", u.from, err)
-	case v < 0 && !u.absolute:
+		return 0, fmt.Errorf("%s %s: %w", u.What, u.From, err)
+	case v < 0 && !u.Absolute:
 		return 0, fmt.Errorf(
 			"the response %s is %s in a record, and rules are for contributions of at least 0: say absolute: true (--absolute) if they are to count by their "+
 				"absolute value",
-			u.from,
+			u.From,
 			operators.Text(column, i),
 		)
 	}

@@ -15,9 +15,6 @@ import (
 // DefaultLead is what stands before a code in a hierarchy of the ARGUS programs, once for each level below the first.
 const DefaultLead = "@"
 
-// A Parent says of which category another one is a part.
-type Parent struct{ Code, Parent string }
-
 // ParseHRC reads a hierarchy as the ARGUS programs have it (.hrc): a code a line, those of a category below it, each level with one more
 // of the leading text. A code that is there twice is an error, unless paths are told apart. Errors have the line.
 func ParseHRC(name string, text []byte, variable, lead string, paths bool) (*tabular.Tree, error) {
@@ -48,65 +45,70 @@ func ParseHRC(name string, text []byte, variable, lead string, paths bool) (*tab
 	return t, checkTree(name, t)
 }
 
-// TreeOfParents is a hierarchy of categories with their parents, of which one that is called total, or nothing, is the total over all. A
-// parent may stand after its parts. What is wrong is said with the row, counted from 1.
-func TreeOfParents(name string, rows []Parent, variable, total string) (*tabular.Tree, error) {
-	at := make(map[string]int, len(rows)) // row of a code
-	for i, r := range rows {
-		switch first, twice := at[r.Code]; {
-		case r.Code == "":
-			return nil, fmt.Errorf("%s, row %d: there is no code", name, i+1)
-		case r.Code == total:
-			return nil, fmt.Errorf("%s, row %d: the code %q is that of the total", name, i+1, total)
-		case twice && rows[first].Parent != r.Parent:
-			return nil, fmt.Errorf("%s, row %d: the code %q is below %q, and in row %d below %q; a code has one parent: give codes that differ",
-				name, i+1, r.Code, r.Parent, first+1, rows[first].Parent)
-		case twice:
-			return nil, fmt.Errorf("%s, row %d: the code %q stands in row %d too", name, i+1, r.Code, first+1)
+// treeOfParents is a hierarchy of categories with their parents, of which one that is called total, or nothing, is the total over all. A
+// parent may stand after its parts.
+func treeOfParents(name string, r *rows, code, parent int, variable, total string) (*tabular.Tree, error) {
+	at := make(map[string]int, len(r.list)) // row of a code
+	for i, row := range r.list {
+		wrong := func(format string, args ...any) error {
+			return fmt.Errorf("%s: %s", r.where(name, i), fmt.Sprintf(format, args...))
 		}
-		at[r.Code] = i
+		switch first, twice := at[row[code]]; {
+		case row[code] == "":
+			return nil, wrong("there is no code")
+		case row[code] == total:
+			return nil, wrong("the code %q is that of the total", total)
+		case twice && r.list[first][parent] != row[parent]:
+			return nil, wrong("the code %q is below %q, and below %q (%s); a code has one parent: give codes that differ", row[code], row[parent],
+				r.list[first][parent], r.where(name, first))
+		case twice:
+			return nil, wrong("the code %q stands there twice (%s)", row[code], r.where(name, first))
+		}
+		at[row[code]] = i
 	}
 	t := tabular.NewTree(variable)
 	node := map[string]int{"": 0, total: 0}
-	var put func(code string, from []string) (int, error)
-	put = func(code string, from []string) (int, error) {
-		if n, is := node[code]; is {
+	var put func(label string, from []string) (int, error)
+	put = func(label string, from []string) (int, error) {
+		if n, is := node[label]; is {
 			return n, nil
 		}
-		i, is := at[code]
+		i, is := at[label]
 		switch {
 		case !is:
-			return 0, fmt.Errorf("%s: the parent %q of %q has no row of its own, and is not %q", name, code, from[len(from)-1], total)
-		case slices.Contains(from, code):
-			return 0, fmt.Errorf("%s, row %d: %q is below itself: %s", name, i+1, code, strings.Join(append(from[slices.Index(from, code):], code), ", below "))
+			below := from[len(from)-1]
+			return 0, fmt.Errorf("%s: the parent %q of %q has no row of its own, and is not %q", r.where(name, at[below]), label, below, total)
+		case slices.Contains(from, label):
+			return 0, fmt.Errorf("%s: %q is below itself: %s", r.where(name, i), label,
+				strings.Join(append(from[slices.Index(from, label):], label), ", below "))
 		}
-		parent, err := put(rows[i].Parent, append(from, code))
+		above, err := put(r.list[i][parent], append(from, label))
 		if err != nil {
 			return 0, err
 		}
-		node[code] = t.Add(tabular.Of(code), parent)
-		return node[code], nil
+		node[label] = t.Add(tabular.Of(label), above)
+		return node[label], nil
 	}
-	for _, r := range rows {
-		if _, err := put(r.Code, nil); err != nil {
+	for _, row := range r.list {
+		if _, err := put(row[code], nil); err != nil {
 			return nil, err
 		}
 	}
 	return t, checkTree(name, t)
 }
 
-// TreeOfLevels is a hierarchy of rows with a code of each level, the coarsest first. A code below two others is an error, unless paths are
+// treeOfLevels is a hierarchy of rows with a code of each level, the coarsest first. A code below two others is an error, unless paths are
 // told apart: then it is a category below each. The same code at the next level, as lists have where a level is not divided, is no category
 // of its own.
-func TreeOfLevels(name string, rows [][]string, variable string, paths bool) (*tabular.Tree, error) {
+func treeOfLevels(name string, r *rows, variable string, paths bool) (*tabular.Tree, error) {
 	t := tabular.NewTree(variable)
 	below := make(map[int]map[string]int) // nodes by their parents
 	owner := make(map[string]int)         // the parent of a code
-	for i, row := range rows {
+	for i, row := range r.list {
 		parent := 0
 		for level, code := range row {
 			if code == "" {
-				return nil, fmt.Errorf("%s, row %d: there is no code of level %d", name, i+1, level+1)
+				return nil, fmt.Errorf("%s: there is no code of level %d", r.where(name, i), level+1)
 			}
 			if parent > 0 && t.Nodes[parent].Code.Label == code {
 				continue
@@ -114,8 +116,8 @@ func TreeOfLevels(name string, rows [][]string, variable string, paths bool) (*t
 			n, is := below[parent][code]
 			if !is {
 				if other, twice := owner[code]; twice && !paths {
-					return nil, fmt.Errorf("%s, row %d: the code %q is below %s, and below %s too; give codes that differ, or tell them apart by their paths (paths)",
-						name, i+1, code, t.Nodes[parent].Code, t.Nodes[other].Code)
+					return nil, fmt.Errorf("%s: the code %q is below %s, and below %s too; give codes that differ, or tell them apart by their paths (paths)",
+						r.where(name, i), code, t.Nodes[parent].Code, t.Nodes[other].Code)
 				}
 				n = t.Add(tabular.Of(code), parent)
 				if below[parent] == nil {

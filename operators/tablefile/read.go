@@ -2,15 +2,21 @@ package tablefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"microrisk/engine/tabular"
+	"microrisk/operators"
+	"microrisk/schemas"
 )
 
 // A Hierarchy is what was read of a file of one.
@@ -19,7 +25,23 @@ type Hierarchy struct {
 	Lead  string // of .hrc files
 	Paths bool   // codes below several parents are told apart
 	text  []byte
-	rows  [][]string // of .csv files, the header first
+	rows  *rows         // of .csv files and files of columns
+	root  *schemas.Node // of .yaml files
+}
+
+// rows are those of a file of columns.
+type rows struct {
+	header []string
+	list   [][]string
+	lines  []int // of the rows in a text; nil: they are counted
+}
+
+// where is a row in words.
+func (r *rows) where(name string, row int) string {
+	if r.lines != nil {
+		return fmt.Sprintf("%s:%d", name, r.lines[row])
+	}
+	return fmt.Sprintf("%s, row %d", name, row+1)
 }
 
 // ReadHierarchy reads the text of a hierarchy: .hrc of the ARGUS programs, or .csv with the columns code and parent, or else with a column for
@@ -29,8 +51,42 @@ func ReadHierarchy(name string, text []byte, lead string, paths bool) (Hierarchy
 	if strings.EqualFold(filepath.Ext(name), ".hrc") {
 		return h, nil
 	}
-	var err error
-	h.rows, err = readCSV(name, text)
+	list, lines, err := readCSV(name, text)
+	if err != nil {
+		return h, err
+	}
+	h.rows = &rows{list[0], list[1:], lines[1:]}
+	return h, nil
+}
+
+// OutlineHierarchy is a hierarchy of nested mappings and lists: {North: [N1, N2], South: [S1]}, with or without the total above them.
+func OutlineHierarchy(name string, root *schemas.Node, paths bool) Hierarchy {
+	return Hierarchy{Name: name, Paths: paths, root: root}
+}
+
+// OpenHierarchy reads a hierarchy of a file of columns: those of ReadHierarchy, of which none has more than so many bytes of text.
+func OpenHierarchy(ctx context.Context, name string, from operators.Source, most int64, paths bool) (Hierarchy, error) {
+	h := Hierarchy{Name: name, Paths: paths, rows: &rows{}}
+	for _, f := range from.Schema().Fields() {
+		if t := operators.ValueType(f.Type); !operators.IsText(t) && !operators.IsInteger(t) {
+			return h, fmt.Errorf("%s: the column %q is of type %s; codes are text or whole numbers", name, f.Name, t)
+		}
+		h.rows.header = append(h.rows.header, f.Name)
+	}
+	err := operators.EachRow(ctx, from, func(batch arrow.Record, row int) error {
+		texts := make([]string, batch.NumCols())
+		for i, column := range batch.Columns() {
+			if !column.IsNull(row) {
+				texts[i] = strings.Clone(operators.Text(column, row))
+			}
+			most -= int64(len(texts[i])) + 16
+		}
+		if most < 0 {
+			return fmt.Errorf("%s has too many codes for a hierarchy", name)
+		}
+		h.rows.list = append(h.rows.list, texts)
+		return nil
+	})
 	return h, err
 }
 
@@ -49,26 +105,24 @@ func (h Hierarchy) Tree(variable, total string) (*tabular.Tree, error) {
 }
 
 func (h Hierarchy) tree(variable, total string) (*tabular.Tree, error) {
-	if h.rows == nil {
+	switch {
+	case h.root != nil:
+		return treeOfOutline(h.Name, h.root, variable, total, h.Paths)
+	case h.rows == nil:
 		return ParseHRC(h.Name, h.text, variable, h.Lead, h.Paths)
 	}
-	header := h.rows[0]
-	code, parent := slices.Index(header, "code"), slices.Index(header, "parent")
+	code, parent := slices.Index(h.rows.header, "code"), slices.Index(h.rows.header, "parent")
 	if code < 0 || parent < 0 {
-		return TreeOfLevels(h.Name, h.rows[1:], variable, h.Paths)
+		return treeOfLevels(h.Name, h.rows, variable, h.Paths)
 	}
-	rows := make([]Parent, 0, len(h.rows)-1)
-	for _, r := range h.rows[1:] {
-		rows = append(rows, Parent{r[code], r[parent]})
-	}
-	return TreeOfParents(h.Name, rows, variable, total)
+	return treeOfParents(h.Name, h.rows, code, parent, variable, total)
 }
 
-// readCSV are the rows of a text, the header first; the delimiter is the one that the header has.
-func readCSV(name string, text []byte) ([][]string, error) {
+// readCSV are the rows of a text, the header first, and their lines; the delimiter is the one that the header has.
+func readCSV(name string, text []byte) (list [][]string, lines []int, err error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) {
-		return nil, fmt.Errorf("%s is not UTF-8; convert it first, as from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8", name)
+		return nil, nil, fmt.Errorf("%s is not UTF-8; convert it first, as from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8", name)
 	}
 	r := csv.NewReader(bytes.NewReader(text))
 	first, _, _ := bytes.Cut(text, []byte("\n"))
@@ -78,17 +132,24 @@ func readCSV(name string, text []byte) ([][]string, error) {
 			break
 		}
 	}
-	rows, err := r.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := r.FieldPos(0)
+		list, lines = append(list, row), append(lines, line)
 	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s is empty", name)
+	if len(list) == 0 {
+		return nil, nil, fmt.Errorf("%s is empty", name)
 	}
-	for i := range rows[0] {
-		rows[0][i] = strings.TrimSpace(rows[0][i])
+	for i := range list[0] {
+		list[0][i] = strings.TrimSpace(list[0][i])
 	}
-	return rows, nil
+	return list, lines, nil
 }
 
 // Settings are what was read of a file that says things of cells.
@@ -112,7 +173,7 @@ func ReadSettings(name string, text []byte, variables []string, total string) (S
 		return s, err
 	}
 	s.Blank = true
-	rows, err := readCSV(name, text)
+	rows, lines, err := readCSV(name, text)
 	if err != nil {
 		return s, err
 	}
@@ -134,7 +195,7 @@ func ReadSettings(name string, text []byte, variables []string, total string) (S
 		}
 	}
 	for i, row := range rows[1:] {
-		x := Setting{Line: i + 2}
+		x := Setting{Line: lines[i+1]}
 		text := func(column string) string {
 			if c, ok := at[column]; ok {
 				return strings.TrimSpace(row[c])

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"microrisk/engine/tabular"
+	"microrisk/schemas/specfile"
 )
 
 // shape writes a tree as lines of codes, a blank for each level.
@@ -53,37 +54,96 @@ func TestParseHRC(t *testing.T) {
 	}
 }
 
+// csvTree is the tree of a hierarchy in CSV.
+func csvTree(text string, paths bool) (*tabular.Tree, error) {
+	h, err := ReadHierarchy("r.csv", []byte(text), DefaultLead, paths)
+	if err != nil {
+		return nil, err
+	}
+	return h.Tree("Region", "Total")
+}
+
 func TestTreeOfParents(t *testing.T) {
-	rows := []Parent{{"1", "Nr"}, {"Nr", "Total"}, {"2", "Nr"}, {"3", "Nr"}, {"Os", ""}, {"4", "Os"}, {"99", "Total"}}
-	tree, err := TreeOfParents("r.csv", rows, "Region", "Total")
+	tree, err := csvTree("code,parent\n1,Nr\nNr,Total\n2,Nr\n3,Nr\nOs,\n4,Os\n99,Total\n", false)
 	require.NoError(t, err)
 	require.Equal(t, regions, shape(tree))
-	for says, rows := range map[string][]Parent{
-		`row 2: the code "1" is below "b", and in row 1 below "a"`: {{"1", "a"}, {"1", "b"}},
-		`row 2: the code "a" stands in row 1 too`:                  {{"a", ""}, {"a", ""}},
-		`row 1: there is no code`:                                  {{"", "a"}},
-		`the parent "c" of "a" has no row`:                         {{"a", "c"}},
-		`"a" is below itself: a, below b, below a`:                 {{"a", "b"}, {"b", "a"}},
-		`the code "Total" is that of the total`:                    {{"Total", ""}},
-		`r.csv has no code`:                                        {},
+	for says, text := range map[string]string{
+		`r.csv:4: the code "1" is below "b", and below "a" (r.csv:3)`: "code,parent\n\n1,a\n1,b\n",
+		`r.csv:3: the code "a" stands there twice (r.csv:2)`:          "code,parent\na,\na,\n",
+		`r.csv:2: there is no code`:                                   "code,parent\n,a\n",
+		`r.csv:2: the parent "c" of "a" has no row`:                   "code,parent\na,c\n",
+		`r.csv:2: "a" is below itself: a, below b, below a`:           "code,parent\na,b\nb,a\n",
+		`r.csv:2: "a" is below itself: a, below a`:                    "code,parent\na,a\n",
+		`r.csv:2: the code "Total" is that of the total`:              "code,parent\nTotal,\n",
+		`r.csv has no code`:                                           "code,parent\n",
 	} {
-		_, err := TreeOfParents("r.csv", rows, "x", "Total")
+		_, err := csvTree(text, false)
 		require.ErrorContains(t, err, says)
 	}
 }
 
 func TestTreeOfLevels(t *testing.T) {
-	tree, err := TreeOfLevels("a.csv", [][]string{{"AZ", "A", "01"}, {"AZ", "A", "02"}, {"BE", "B", "06"}, {"BE", "C", "C"}, {"FZ", "FZ", "41"}}, "A88", false)
+	tree, err := csvTree("A10,A21,A88\nAZ,A,01\nAZ,A,02\nBE,B,06\nBE,C,C\nFZ,FZ,41\n", false)
 	require.NoError(t, err)
 	require.Equal(t, "AZ\n A\n  01\n  02\nBE\n B\n  06\n C\nFZ\n 41", shape(tree))
-	twice := [][]string{{"AZ", "X"}, {"BE", "X"}}
-	_, err = TreeOfLevels("a.csv", twice, "x", false)
-	require.ErrorContains(t, err, `a.csv, row 2: the code "X" is below BE, and below AZ too`)
-	tree, err = TreeOfLevels("a.csv", twice, "x", true)
+	const twice = "l1,l2\nAZ,X\nBE,X\n"
+	_, err = csvTree(twice, false)
+	require.ErrorContains(t, err, `r.csv:3: the code "X" is below BE, and below AZ too`)
+	tree, err = csvTree(twice, true)
 	require.NoError(t, err)
 	require.Equal(t, "AZ\n X\nBE\n X", shape(tree))
-	_, err = TreeOfLevels("a.csv", [][]string{{"a", ""}}, "x", false)
-	require.ErrorContains(t, err, "no code of level 2")
+	_, err = csvTree("l1,l2\na,\n", false)
+	require.ErrorContains(t, err, "r.csv:2: there is no code of level 2")
+}
+
+// outlineTree is the tree of a hierarchy in YAML.
+func outlineTree(text string, paths bool) (*tabular.Tree, error) {
+	root, err := specfile.ParseOther("r.yaml", "the hierarchy", []byte(text), 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	return OutlineHierarchy("r.yaml", root, paths).Tree("Region", "Total")
+}
+
+func TestTreeOfOutline(t *testing.T) {
+	for _, text := range []string{
+		"Total: {Nr: [1, 2, 3], Os: [4], 99: }", "Nr: {1: , 2: , 3: }\nOs: 4\n99:\n", "- Nr: [1, 2, 3]\n- Os: [4]\n- 99\n", `{"Nr": ["1", "2", "3"], "Os": "4", "99": null}`,
+	} {
+		tree, err := outlineTree(text, false)
+		require.NoError(t, err, text)
+		require.Equal(t, regions, shape(tree), text)
+	}
+	tree, err := outlineTree("01: [NO, 1e3, 1_000, 0x10, 1.50, on, ~a]\n1: [010, 'null', 2020-01-01]\n", false) // as it is written
+	require.NoError(t, err)
+	require.Equal(t, "01\n NO\n 1e3\n 1_000\n 0x10\n 1.50\n on\n ~a\n1\n 010\n null\n 2020-01-01", shape(tree))
+	tree, err = outlineTree("a: [x]\nb: [x]\n", true)
+	require.NoError(t, err)
+	require.Equal(t, "a\n x\nb\n x", shape(tree))
+	for text, says := range map[string]string{
+		"a: [x]\nb: [x]":         `r.yaml:2: the code "x" is below b, and below a too (line 1)`,
+		"a:\n- x\n- x":           `r.yaml:3: the code "x" stands in line 2 too`,
+		"a:\n  b:\n    c: [a]":   `r.yaml:3: "a" is below itself`,
+		"a: [a]":                 `r.yaml:1: "a" is below itself`,
+		"a: [b]\nTotal: [c]":     `r.yaml has the code "Total", which names the total over all`,
+		"a: [[b]]":               "r.yaml:1: there is no code where one should be",
+		"a: ['']":                "r.yaml:1: there is no code",
+		"a: [b, ~]":              "r.yaml:1: there is no code where one should be",
+		"a: &x [b]\nc: *x":       "r.yaml:1: there is an anchor or alias",
+		"":                       "r.yaml:1:1: the hierarchy is empty",
+		"Total:":                 "r.yaml has no code",
+		"a: {":                   "the hierarchy is not YAML",
+		"a: [\xff]":              "the hierarchy is not UTF-8",
+		"a: [b]\n---\nc: [d]":    "r.yaml:3:1: the hierarchy is one YAML document",
+		strings.Repeat("[", 100): "too deeply",
+	} {
+		_, err := outlineTree(text, false)
+		require.ErrorContains(t, err, says, text)
+	}
+	tree, err = outlineTree("a: [x, {b: [x]}]", true)
+	require.NoError(t, err)
+	require.Len(t, tree.Nodes, 5)
+	_, err = outlineTree("a: [x, {b: [x]}, x]", true)
+	require.ErrorContains(t, err, `the code "x" stands in line 1 too`)
 }
 
 func TestParseRecode(t *testing.T) {
@@ -157,7 +217,7 @@ func TestParseAPriori(t *testing.T) {
 
 // FuzzText gives any text to all readers: they never panic, and what they give has no code twice below one parent.
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"Nr\n@1\n@2\nOs", "1:10-12\n2:13-", "a;b;u\nc;d;pl;1;2", "@", ":", "a-b:-", "\ufeff"} {
+	for _, s := range []string{"Nr\n@1\n@2\nOs", "1:10-12\n2:13-", "a;b;u\nc;d;pl;1;2", "@", ":", "a-b:-", "\ufeff", "a: [b, {c: d}]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -173,6 +233,11 @@ func FuzzText(f *testing.F) {
 			require.Equal(t, len(codes), n)
 		}
 		_, _ = ParseAPriori("x", []byte(s), 2)
+		if tree, err := outlineTree(s, false); err == nil {
+			for _, at := range tree.Places() {
+				require.Len(t, at, 1)
+			}
+		}
 	})
 }
 
@@ -185,14 +250,11 @@ func TestForeignHierarchies(t *testing.T) {
 	for _, name := range []string{"argus_hier_ent_act", "argus_hier_ent_region", "argus_hier_testw_region"} {
 		text, err := os.ReadFile(filepath.Join(data, "tables", name+".csv"))
 		require.NoError(t, err)
-		var rows []Parent
-		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
-			f := strings.Split(line, ",")
-			rows = append(rows, Parent{f[0], f[1]})
-		}
-		tree, err := TreeOfParents(name, rows, "v", "Total")
+		h, err := ReadHierarchy(name+".csv", text, DefaultLead, false)
 		require.NoError(t, err)
-		require.Len(t, tree.Nodes, len(rows)+1)
+		tree, err := h.Tree("v", "Total")
+		require.NoError(t, err)
+		require.Len(t, tree.Nodes, len(h.rows.list)+1)
 		require.Equal(t, 2, tree.Depth(), fmt.Sprint(name))
 	}
 }

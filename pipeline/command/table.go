@@ -1,13 +1,10 @@
 package command
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"microrisk/engine/tabular/protection"
 	"microrisk/operators/protect"
 	"microrisk/operators/report"
 	"microrisk/pipeline/tables"
@@ -46,9 +43,9 @@ Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
 pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
 the boundary.`,
-		Flags: slices.Concat(recordsFlags(), fieldFlags(new(protect.Config).Fields(), new(tables.Columns).Fields())),
+		Flags: slices.Concat(recordsFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
-			columns := &tables.Columns{}
+			columns := &protect.Columns{}
 			if err := sayFields(ctx, columns.Fields()); err != nil {
 				return err
 			}
@@ -62,7 +59,7 @@ the boundary.`,
 }
 
 // protectReady protects a ready-made table.
-func (c *console) protectReady(ctx *cli.Context, columns *tables.Columns) error {
+func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error {
 	if ctx.Args().Len() != 1 {
 		return usage("name one ready-made table: microrisk table protect TABLE --table REGION,SEX --count N")
 	}
@@ -122,7 +119,7 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				Aliases: []string{"o"},
 				Usage:   "write what was found out of each unsafe cell to `FILE` (.parquet, .arrow or .csv), which must not be published",
 			},
-		}, fieldFlags(new(protect.Config).Fields().Only(told...), new(tables.Columns).Fields())),
+		}, fieldFlags(new(protect.Config).Fields().Only(told...), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			s := tables.AuditSpec{Truth: ctx.String("truth"), Out: ctx.String("out"), All: ctx.Bool("all-intervals")}
 			switch {
@@ -149,47 +146,11 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				return err
 			}
 			if !c.quiet {
-				if err := c.print(auditText(a)); err != nil {
+				if err := c.print(table("  ", a.Summary().Rows())); err != nil {
 					return err
 				}
 			}
-			if list, all := a.Failed(5); all > 0 {
-				more := ""
-				if n := all - len(list); n > 0 {
-					more = fmt.Sprintf("; and %d more", n)
-				}
-				return fmt.Errorf("the table is not safe: %s%s", strings.Join(list, "; "), more)
-			}
-			return nil
+			return a.Passed()
 		},
 	}
-}
-
-// components says in how many parts, each apart from the others, the cells that are hidden can be worked out.
-func components(a *tables.Audit) string {
-	if a.Hidden == 0 {
-		return ""
-	}
-	return "in " + report.Plural(int64(a.Report.Components), "component", "components") + ", the largest of " + report.Count(int64(a.Report.Largest))
-}
-
-// auditText is what an audit found, for a terminal.
-func auditText(a *tables.Audit) string {
-	n, exact := len(a.Report.Findings), 0
-	failed := a.Report.Failed()
-	for _, f := range failed {
-		if f.Verdict == protection.Exact {
-			exact++
-		}
-	}
-	rows := [][]report.Cell{
-		{report.Left("published cells"), report.Right(report.Count(int64(a.Cells)))},
-		{report.Left("  rounded"), report.Right(report.Count(int64(a.Changed)))},
-		{report.Left("hidden cells"), report.Right(report.Count(int64(a.Hidden))), report.Left(components(a))},
-		{report.Left("unsafe cells"), report.Right(report.Count(int64(n)))},
-		{report.Left("  protected enough"), report.Right(report.Count(int64(n - len(failed))))},
-		{report.Left("  known too well"), report.Right(report.Count(int64(len(failed) - exact)))},
-		{report.Left("  known exactly"), report.Right(report.Count(int64(exact)))},
-	}
-	return table("  ", rows)
 }

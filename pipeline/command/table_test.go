@@ -88,7 +88,7 @@ func TestTableRefuses(t *testing.T) {
 		protect + "--rule min --hierarchy region":                                        "it must be VARIABLE=FILE",
 		protect + "--rule min --hierarchy age=regions.hrc":                               "age has a hierarchy, and is no variable of the table",
 		protect + "--rule min --hierarchy region=none.hrc":                               "none.hrc",
-		protect + "--rule min --hierarchy region=twice.csv":                              `the code "n1" is below "b", and in row 1 below "a"`,
+		protect + "--rule min --hierarchy region=twice.csv":                              `twice.csv:3: the code "n1" is below "b", and below "a" (twice.csv:2)`,
 		protect + "--rule min --decimals 2":                                              "decimals are those of a response",
 		protect + "--rule min --statistic mean --response turnover":                      "a table of means does not add up",
 		protect + "--rule min --statistic median --response turnover":                    "a table of medians does not add up",

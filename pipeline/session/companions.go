@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"microrisk/operators/files"
 	"microrisk/pipeline/solver"
 	"microrisk/schemas"
+	"microrisk/schemas/specfile"
 )
 
 // Companions are what is read beside the inputs, and what else operators are made with.
@@ -78,8 +80,8 @@ func ReadBeside(ctx context.Context, s *schemas.Spec, o Options) (*Companions, e
 		switch f.Kind {
 		case operators.Secret:
 			return b.secret(f.Path, o)
-		case operators.Document:
-			return b.document(f)
+		case operators.Document, operators.Outline, operators.Opened:
+			return b.document(ctx, f, o)
 		case operators.Counts:
 			b.files.Counts[f.Key()], err = ReadPublished(ctx, f.Path, f.Variables, o)
 		}
@@ -88,16 +90,47 @@ func ReadBeside(ctx context.Context, s *schemas.Spec, o Options) (*Companions, e
 	return b, err
 }
 
-// document reads a text, once.
-func (b *Companions) document(f operators.SideFile) error {
+// document reads a text, or a file of columns, once.
+func (b *Companions) document(ctx context.Context, f operators.SideFile, o Options) (err error) {
 	if b.files.Documents[f.Path] != nil {
 		return nil
 	}
+	if f.Kind == operators.Opened {
+		b.files.Documents[f.Path], err = openDocument(ctx, f, o)
+		return err
+	}
 	text, err := ReadRegular(f.Path, f.Most)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Wrong(fmt.Errorf("%s %s cannot be read: %w", f.What, f.Path, err))
+	case f.Kind == operators.Outline:
+		root, err := specfile.ParseOther(f.Path, f.What, text, f.Most)
+		if err != nil {
+			return Wrong(err)
+		}
+		b.files.Documents[f.Path], err = f.Outline(root)
+		return Wrong(err)
 	}
 	b.files.Documents[f.Path], err = f.Read(text)
+	return Wrong(err)
+}
+
+// openDocument reads a file of columns.
+func openDocument(ctx context.Context, f operators.SideFile, o Options) (any, error) {
+	source, err := OpenPaths(ctx, []string{f.Path}, o)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	made, err := f.Open(ctx, source, o.Memory)
+	return made, WrongTable(ctx, err)
+}
+
+// WrongTable makes an error one about the description of a run, unless a file is damaged or the run is over.
+func WrongTable(ctx context.Context, err error) error {
+	if damaged := new(schemas.InputError); errors.As(err, &damaged) || ctx.Err() != nil {
+		return err
+	}
 	return Wrong(err)
 }
 

@@ -76,7 +76,7 @@ func BenchmarkHealthTables(b *testing.B) {
 					c := &protect.Config{Table: variables("area", "disease", "sex"), Rules: []protect.Rule{{Rule: "min"}}, Method: how.method, Cost: how.cost,
 						Seconds: &how.seconds, Base: 3, Out: filepath.Join(b.TempDir(), "public.csv"), Inside: b.TempDir()}
 					var err error
-					s, err = tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+					s, err = tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 					require.NoError(b, err)
 				}
 				b.ReportMetric(float64(s.Unsafe), "unsafe")

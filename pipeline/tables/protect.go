@@ -12,7 +12,7 @@ import (
 
 // Protect protects a ready-made table, and writes what can be published and what must not be. The spec's defaults are filled in. Errors about
 // what was asked are those for which session.IsSpec is true; a table that is not safe is a *protect.FailedError, and nothing is written.
-func Protect(ctx context.Context, path string, c *protect.Config, columns *Columns, o session.Options) (*protect.Summary, error) {
+func Protect(ctx context.Context, path string, c *protect.Config, columns *protect.Columns, o session.Options) (*protect.Summary, error) {
 	o = o.WithDefaults()
 	c.Response = columns.Value
 	schemas.Complete(c.Fields())
@@ -63,6 +63,17 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *Colum
 		return nil, err
 	}
 	return p.Summary(t.Cells[0].Records), session.WriteParts(ctx, c.Files(), p, o, []string{path})
+}
+
+// read reads a ready-made table.
+func read(ctx context.Context, path string, c *protect.Config, columns *protect.Columns, trees []*tabular.Tree, o session.Options) (*protect.Table, error) {
+	source, err := session.OpenPaths(ctx, []string{path}, o)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	t, err := protect.Ready{Name: path, Config: c, Columns: columns, Trees: trees, Memory: o.Memory}.Read(ctx, source)
+	return t, session.WrongTable(ctx, err)
 }
 
 // operatorOf is the operator of a config, with what the files say that it names.

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"microrisk/operators/audit"
 	"microrisk/operators/protect"
 	"microrisk/operators/recode"
 	"microrisk/pipeline"
@@ -295,15 +296,15 @@ func TestAudit(t *testing.T) {
 		Out:     filepath.Join(dir, "public.csv"),
 		Inside:  filepath.Join(dir, "inside"),
 	}
-	s, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+	s, err := tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, 3, s.Unsafe)
 	require.Equal(t, int64(76), s.Cost, "TV-N2, plus and minus 30 per cent: secondaries of 76 people")
 	require.True(t, s.Proven)
-	audit := func() (*tables.Audit, error) {
+	try := func() (*audit.Audit, error) {
 		return tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside}, session.Options{})
 	}
-	a, err := audit()
+	a, err := try()
 	require.NoError(t, err)
 	require.Equal(t, 8, a.Hidden)
 	require.Empty(t, a.Report.Failed())
@@ -319,11 +320,11 @@ func TestAudit(t *testing.T) {
 	public, err := os.ReadFile(c.Out)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(c.Out, bytes.Replace(public, []byte("A,H,,x"), []byte("A,H,18,"), 1), 0o666))
-	a, err = audit()
+	a, err = try()
 	require.NoError(t, err)
 	require.NotEmpty(t, a.Report.Failed(), "one cell less is hidden")
 	require.NoError(t, os.WriteFile(c.Out, bytes.Replace(public, []byte("A,E,,x"), []byte("A,E,24,"), 1), 0o666))
-	_, err = audit()
+	_, err = try()
 	require.ErrorContains(t, err, "1 published values are not the true ones")
 }
 
@@ -356,7 +357,7 @@ func TestReadyTablesTolerance(t *testing.T) {
 		for _, tolerance := range []*float64{nil, new(0.0), new(5.0)} {
 			c := &protect.Config{Table: variables("v1"), Decimals: 1, Rules: []protect.Rule{{Rule: "concentration", Unknown: "v1", P: new(100.0)}}, Method: "none",
 				Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
-			_, err := tables.Protect(background, source, c, &tables.Columns{Value: "v", Tolerance: tolerance}, session.Options{})
+			_, err := tables.Protect(background, source, c, &protect.Columns{Value: "v", Tolerance: tolerance}, session.Options{})
 			want := refused && tolerance == nil || off != "10.0" && tolerance != nil && *tolerance == 0
 			require.Equal(t, want, err != nil, "%s %v %v", off, tolerance, err)
 			if want {
@@ -370,26 +371,26 @@ func TestReadyTablesTolerance(t *testing.T) {
 func TestReadyTablesRefuse(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, says string
-		columns    tables.Columns
+		columns    protect.Columns
 		rules      []protect.Rule
 	}{
-		"not additive":         {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", tables.Columns{Count: "n"}, nil},
-		"count 0 with a value": {"v1,v2,n,v\nA,E,0,5\nA,F,5,7\n", "n is 0, and v is not", tables.Columns{Count: "n", Value: "v"}, nil},
-		"no value":             {"v1,v2,n,v\nA,E,4,\nA,F,5,7\n", "it has no v", tables.Columns{Count: "n", Value: "v"}, nil},
-		"max beyond the value": {"v1,v2,n,v\nA,E,4,5\nA,F,5,7\n", "more than its value (v)", tables.Columns{Count: "n", Value: "n", Max: "v"}, nil},
-		"negative count":       {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", tables.Columns{Count: "n"}, nil},
-		"no number":            {strings.Replace(baseTable, ",23", ",many", 1), "n is", tables.Columns{Count: "n"}, nil},
-		"twice":                {baseTable + "A,E,23\n", "has the cell [A, E] twice", tables.Columns{Count: "n"}, nil},
-		"no such column":       {baseTable, `there is no column "m"; did you mean "n"?`, tables.Columns{Count: "m"}, nil},
-		"p% without max":       {baseTable, "the rule p% needs the largest contribution", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "p%"}}},
-		"three largest":        {baseTable, "the rule dominance needs the 3 largest", tables.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "dominance"}}},
-		"totals alone":         {"v1,v2,n\nTotal,Total,4\n", "has totals of v1 alone", tables.Columns{Count: "n"}, nil},
-		"odd status":           {"v1,v2,n,s\nA,E,4,sure\n", `its status is "sure"`, tables.Columns{Count: "n", Status: "s"}, nil},
-		"fraction":             {strings.Replace(baseTable, ",23", ",23.5", 1), "is no whole number", tables.Columns{Count: "n"}, nil},
+		"not additive":         {baseTable + "Total,Total,405\n", "[Total, Total] is 405, and its parts add up to 404", protect.Columns{Count: "n"}, nil},
+		"count 0 with a value": {"v1,v2,n,v\nA,E,0,5\nA,F,5,7\n", "n is 0, and v is not", protect.Columns{Count: "n", Value: "v"}, nil},
+		"no value":             {"v1,v2,n,v\nA,E,4,\nA,F,5,7\n", "it has no v", protect.Columns{Count: "n", Value: "v"}, nil},
+		"max beyond the value": {"v1,v2,n,v\nA,E,4,5\nA,F,5,7\n", "more than its value (v)", protect.Columns{Count: "n", Value: "n", Max: "v"}, nil},
+		"negative count":       {strings.Replace(baseTable, ",23", ",-23", 1), "n is -23", protect.Columns{Count: "n"}, nil},
+		"no number":            {strings.Replace(baseTable, ",23", ",many", 1), "n is", protect.Columns{Count: "n"}, nil},
+		"twice":                {baseTable + "A,E,23\n", "has the cell [A, E] twice", protect.Columns{Count: "n"}, nil},
+		"no such column":       {baseTable, `there is no column "m"; did you mean "n"?`, protect.Columns{Count: "m"}, nil},
+		"p% without max":       {baseTable, "the rule p% needs the largest contribution", protect.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "p%"}}},
+		"three largest":        {baseTable, "the rule dominance needs the 3 largest", protect.Columns{Count: "n", Value: "n"}, []protect.Rule{{Rule: "dominance"}}},
+		"totals alone":         {"v1,v2,n\nTotal,Total,4\n", "has totals of v1 alone", protect.Columns{Count: "n"}, nil},
+		"odd status":           {"v1,v2,n,s\nA,E,4,sure\n", `its status is "sure"`, protect.Columns{Count: "n", Status: "s"}, nil},
+		"fraction":             {strings.Replace(baseTable, ",23", ",23.5", 1), "is no whole number", protect.Columns{Count: "n"}, nil},
 		"a flat table of levels": {
-			"v1,v2,n\nTotal,Total,8\nnorth,Total,8\na,Total,8\nb,Total,0\nnorth,x,8\na,x,8\n", "If codes have subtotals among them", tables.Columns{Count: "n"}, nil,
+			"v1,v2,n\nTotal,Total,8\nnorth,Total,8\na,Total,8\nb,Total,0\nnorth,x,8\na,x,8\n", "If codes have subtotals among them", protect.Columns{Count: "n"}, nil,
 		},
-		"further decimals": {"v1,v2,n\nA,E,0.125\nB,E,2\n", "0.125 has more than 0 decimals", tables.Columns{Value: "n"}, []protect.Rule{{Rule: "contiguous"}}},
+		"further decimals": {"v1,v2,n\nA,E,0.125\nB,E,2\n", "0.125 has more than 0 decimals", protect.Columns{Value: "n"}, []protect.Rule{{Rule: "contiguous"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -430,7 +431,7 @@ func TestUnsafeTablesAreNotPublished(t *testing.T) {
 			Out:     filepath.Join(dir, "public.csv"),
 			Inside:  filepath.Join(dir, "inside"),
 		}
-		_, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+		_, err := tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 		require.ErrorContains(t, err, says)
 		require.NoFileExists(t, c.Out)
 	}
@@ -446,7 +447,7 @@ func TestStatusesOfReadyTables(t *testing.T) {
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o666))
 	c := &protect.Config{Table: variables("v1", "v2"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Margins: "none",
 		Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
-	_, err := tables.Protect(background, source, c, &tables.Columns{Count: "n", Status: "s"}, session.Options{})
+	_, err := tables.Protect(background, source, c, &protect.Columns{Count: "n", Status: "s"}, session.Options{})
 	require.NoError(t, err)
 	cells := internal(t, c.Inside, 2)
 	for key, want := range map[string]string{"B|E": "unsafe_frequency", "C|H": "unsafe_frequency", "A|E": "unsafe_manual", "D|E": "protected"} {
@@ -463,7 +464,7 @@ func TestSaidByHand(t *testing.T) {
 	for _, method := range []string{"optimal", "hypercube", "network", "modular"} {
 		c := &protect.Config{Table: variables("v1", "v2"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Margins: "all", Method: method, Overrides: said,
 			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
-		_, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+		_, err := tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 		require.NoError(t, err, method)
 		cells := internal(t, c.Inside, 2)
 		for key, want := range map[string]string{"D|G": "secondary_manual", "A|E": "protected", "C|H": "safe_manual", "B|E": "unsafe_frequency"} {
@@ -492,7 +493,7 @@ func TestLog(t *testing.T) {
 		Out:    filepath.Join(dir, "public.csv"),
 		Inside: filepath.Join(dir, "inside"),
 	}
-	s, err := tables.Protect(background, source, c, &tables.Columns{Count: "n"}, session.Options{})
+	s, err := tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 	require.NoError(t, err)
 	require.Equal(t, int64(40), s.Cost, "TV-P5")
 	text, err := os.ReadFile(filepath.Join(c.Inside, "log.json"))
@@ -522,7 +523,7 @@ func TestNegativeValues(t *testing.T) {
 	for _, method := range []string{"hypercube", "optimal"} {
 		c := &protect.Config{Table: variables("v1", "v2", "v3"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Absolute: true, Decimals: 6, Method: method,
 			Margins: "none", Out: filepath.Join(dir, method+".csv"), Inside: filepath.Join(dir, method)}
-		s, err := tables.Protect(background, source, c, &tables.Columns{Count: "n", Value: "x"}, session.Options{})
+		s, err := tables.Protect(background, source, c, &protect.Columns{Count: "n", Value: "x"}, session.Options{})
 		require.NoError(t, err)
 		require.Equal(t, 7, s.Unsafe, "three cells by both values of v3, and one of their totals")
 		a, err := tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside}, session.Options{})

@@ -124,7 +124,7 @@ func TestAgainstArgus(t *testing.T) {
 // and of values that may be negative.
 func TestReadyTablesOfOffices(t *testing.T) {
 	folder := filepath.Join(examples(t), "tables")
-	made := func(t *testing.T, file string, c *protect.Config, columns *tables.Columns) *protect.Summary {
+	made := func(t *testing.T, file string, c *protect.Config, columns *protect.Columns) *protect.Summary {
 		c.Out, c.Inside = filepath.Join(t.TempDir(), "public.csv"), t.TempDir()
 		s, err := tables.Protect(background, filepath.Join(folder, file), c, columns, session.Options{})
 		require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestReadyTablesOfOffices(t *testing.T) {
 	}
 	t.Run("batch", func(t *testing.T) {
 		c := &protect.Config{Table: variables("region", "gender"), Rules: []protect.Rule{{Rule: "min", N: new(1)}}}
-		s := made(t, "argus_batch_ex1_table.csv", c, &tables.Columns{Count: "freq", Status: "status", Lower: "lower_protection", Upper: "upper_protection"})
+		s := made(t, "argus_batch_ex1_table.csv", c, &protect.Columns{Count: "freq", Status: "status", Lower: "lower_protection", Upper: "upper_protection"})
 		require.Equal(t, 1, s.Unsafe)
 		require.Equal(t, 4, s.Hidden)
 		require.Equal(t, int64(895+569+486), s.Cost)
@@ -148,7 +148,7 @@ func TestReadyTablesOfOffices(t *testing.T) {
 			c := &protect.Config{Table: variables("ACTIVITY", "SIZE"), Decimals: 4, Method: method, Cost: "unity",
 				Hierarchies: map[string]string{"ACTIVITY": filepath.Join(folder, "insee_activity_corr_table.csv")},
 				Rules:       []protect.Rule{{Rule: "min"}, {Rule: "dominance", N: new(1), K: new(85.)}}}
-			s := made(t, "insee_turnover_act_size.csv", c, &tables.Columns{Count: "N_OBS", Value: "TOT", Max: "MAX"})
+			s := made(t, "insee_turnover_act_size.csv", c, &protect.Columns{Count: "N_OBS", Value: "TOT", Max: "MAX"})
 			t.Logf("%s: %d of %d cells hidden, %d of them unsafe", method, s.Hidden, s.Cells, s.Unsafe)
 			want := 0
 			for _, row := range rows(t, filepath.Join(folder, "insee_turnover_act_size.csv")) {
@@ -163,7 +163,7 @@ func TestReadyTablesOfOffices(t *testing.T) {
 	t.Run("fractions", func(t *testing.T) {
 		c := &protect.Config{Table: variables("A10", "treff", "type_distrib", "cj"), Decimals: 6, Absolute: true, Method: "hypercube", Cost: "unity",
 			Rules: []protect.Rule{{Rule: "min"}}}
-		s := made(t, "insee_datatest1.csv", c, &tables.Columns{Count: "nb_obs", Value: "pizzas_tot", Max: "pizzas_max"})
+		s := made(t, "insee_datatest1.csv", c, &protect.Columns{Count: "nb_obs", Value: "pizzas_tot", Max: "pizzas_max"})
 		t.Logf("%d of %d cells hidden", s.Hidden, s.Cells)
 		cells := internal(t, c.Inside, 4)
 		for _, row := range rows(t, filepath.Join(folder, "insee_datatest1.csv")) {

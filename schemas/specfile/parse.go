@@ -43,7 +43,12 @@ func DecodePlaces(name string, text []byte) (*schemas.Spec, *schemas.Places, err
 
 // Parse gives the root of the only document of a YAML text.
 func Parse(name string, text []byte) (*schemas.Node, error) {
-	root, problem := parse(text)
+	return ParseOther(name, "the spec", text, MaxSpecSize)
+}
+
+// ParseOther is Parse for a text that is no spec: what it is, for messages, and how many bytes it may have.
+func ParseOther(name, what string, text []byte, most int64) (*schemas.Node, error) {
+	root, problem := kind{what, most}.parse(text)
 	if problem != nil {
 		return nil, &schemas.SpecError{Name: name, Problems: []schemas.Problem{*problem}}
 	}
@@ -93,28 +98,34 @@ func entriesOf(values []*ast.MappingValueNode) []schemas.Entry {
 	return list
 }
 
+// A kind of text is what it is called, and how many bytes it may have.
+type kind struct {
+	what string
+	most int64
+}
+
 // parse gives the root of the only document of a YAML text, and recovers from what the library stumbles on.
-func parse(text []byte) (root ast.Node, problem *schemas.Problem) {
+func (k kind) parse(text []byte) (root ast.Node, problem *schemas.Problem) {
 	defer func() {
 		// The library is made for trusted text.
 		if r := recover(); r != nil {
-			root, problem = nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec cannot be parsed as YAML: %v", r)}
+			root, problem = nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("%s cannot be parsed as YAML: %v", k.what, r)}
 		}
 	}()
-	if len(text) > MaxSpecSize {
-		return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec has more than the %d bytes that are read", MaxSpecSize)}
+	if int64(len(text)) > k.most {
+		return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("%s has more than the %d bytes that are read", k.what, k.most)}
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the byte order mark that some editors write
-	if problem := notText(text); problem != nil {
+	if problem := k.notText(text); problem != nil {
 		return nil, problem
 	}
 	tokens := lexer.Tokenize(string(text))
-	if problem := depth(tokens); problem != nil {
+	if problem := k.depth(tokens); problem != nil {
 		return nil, problem
 	}
 	file, err := parser.Parse(tokens, 0)
 	if err != nil {
-		return nil, syntax(err)
+		return nil, k.syntax(err)
 	}
 	var docs []ast.Node
 	for _, doc := range file.Docs {
@@ -124,16 +135,19 @@ func parse(text []byte) (root ast.Node, problem *schemas.Problem) {
 	}
 	switch len(docs) {
 	case 0:
+		if k.what != "the spec" {
+			return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("%s is empty", k.what)}
+		}
 		return nil, &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec is empty; it needs at least version, source, key and operators")}
 	case 1:
 		return docs[0], nil
 	}
 	at := position(docs[1])
-	return nil, &schemas.Problem{Line: at.Line, Column: at.Column, Message: advice.Textf("a spec is one YAML document; a second one starts here")}
+	return nil, &schemas.Problem{Line: at.Line, Column: at.Column, Message: advice.Textf("%s is one YAML document; a second one starts here", k.what)}
 }
 
 // depth finds nesting that no spec has before the parser recurses into it.
-func depth(tokens token.Tokens) *schemas.Problem {
+func (k kind) depth(tokens token.Tokens) *schemas.Problem {
 	flow, entries, line := 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
@@ -152,18 +166,18 @@ func depth(tokens token.Tokens) *schemas.Problem {
 			}
 		}
 		if flow > maxSpecDepth || entries > maxSpecDepth || t.Position.IndentNum > 16*maxSpecDepth {
-			return &schemas.Problem{Line: t.Position.Line, Column: t.Position.Column, Message: advice.Textf("values are nested too deeply for a spec")}
+			return &schemas.Problem{Line: t.Position.Line, Column: t.Position.Column, Message: advice.Textf("values are nested too deeply for %s", k.what)}
 		}
 	}
 	return nil
 }
 
 // syntax tells in one line what the parser did not understand.
-func syntax(err error) *schemas.Problem {
-	p := &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("the spec is not YAML: %s", firstLine(err.Error()))}
+func (k kind) syntax(err error) *schemas.Problem {
+	p := &schemas.Problem{Line: 1, Column: 1, Message: advice.Textf("%s is not YAML: %s", k.what, firstLine(err.Error()))}
 	var at yaml.Error
 	if errors.As(err, &at) {
-		p.Message = advice.Textf("the spec is not YAML: %s", firstLine(at.GetMessage()))
+		p.Message = advice.Textf("%s is not YAML: %s", k.what, firstLine(at.GetMessage()))
 		if t := at.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 		}
@@ -230,7 +244,7 @@ func keyText(n ast.MapKeyNode) (string, bool) {
 }
 
 // notText finds bytes that are no UTF-8, which YAML is: they would be read as other characters than were meant.
-func notText(text []byte) *schemas.Problem {
+func (k kind) notText(text []byte) *schemas.Problem {
 	line, column := 1, 1
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -239,7 +253,7 @@ func notText(text []byte) *schemas.Problem {
 			return &schemas.Problem{
 				Line:    line,
 				Column:  column,
-				Message: advice.Textf("the spec is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8"),
+				Message: advice.Textf("%s is not UTF-8 here; convert it first, as from Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8", k.what),
 			}
 		case r == '\n':
 			line, column = line+1, 1

@@ -1,4 +1,4 @@
-package tables
+package protect
 
 import "microrisk/schemas"
 
@@ -6,7 +6,7 @@ import "microrisk/schemas"
 type Columns struct {
 	Count, Value, Max, Second, Status, Lower, Upper string
 	Tolerance                                       *float64
-	sole                                            string // of internal tables
+	Sole                                            string // who the only contributor is: a number, of internal tables
 }
 
 // Fields is the field table.

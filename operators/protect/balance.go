@@ -1,4 +1,4 @@
-package tables
+package protect
 
 import (
 	"fmt"
@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"microrisk/engine/tabular"
-	"microrisk/operators/protect"
 )
 
 // balance adds up what is not there, and finds totals that are not the sums of their parts.
-func (r *reader) balance(t *protect.Table, there []bool) error {
+func (r *reader) balance(t *Table, there []bool) error {
 	s := t.Grid.System()
 	splits := s.Splits()
 	for cell := s.Cells - 1; cell >= 0; cell-- { // parts stand after their totals
@@ -34,8 +33,8 @@ func (r *reader) balance(t *protect.Table, there []bool) error {
 	if t.Decimals > 0 {
 		each = 0.5
 	}
-	if r.columns.Tolerance != nil {
-		each = *r.columns.Tolerance
+	if r.Columns.Tolerance != nil {
+		each = *r.Columns.Tolerance
 	}
 	for i := range s.Equations {
 		e := &s.Equations[i]
@@ -58,8 +57,8 @@ func (r *reader) balance(t *protect.Table, there []bool) error {
 	if n := count - len(broken); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	if len(r.c.Hierarchies) == 0 {
+	if len(r.Config.Hierarchies) == 0 {
 		more += ". If codes have subtotals among them, name their hierarchy (--hierarchy VARIABLE=FILE)"
 	}
-	return fmt.Errorf("%s does not add up: %s%s", r.name, strings.Join(broken, "; "), more)
+	return fmt.Errorf("%s does not add up: %s%s", r.Name, strings.Join(broken, "; "), more)
 }

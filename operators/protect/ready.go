@@ -1,6 +1,4 @@
-// Package tables protects ready-made tables, and audits protected ones, from file to file; package operators/protect has what is done to a
-// table, and engine/tabular the mathematics.
-package tables
+package protect
 
 import (
 	"context"
@@ -14,9 +12,6 @@ import (
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/operators"
-	"microrisk/operators/protect"
-
-	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -31,64 +26,61 @@ type raw struct {
 	sole   int64
 }
 
-// A reader reads a ready-made table.
-type reader struct {
-	name    string
-	c       *protect.Config
-	columns *Columns
-	at      map[string]int // of columns
-	trees   []*tabular.Tree
-	given   []bool // trees that have all codes
-	rows    []raw
-	memory  int64
+// A Ready table is a file of one: a row a cell, totals among them, with the variables as text, and other columns.
+type Ready struct {
+	Name    string // of the file, for messages
+	Config  *Config
+	Columns *Columns
+	Trees   []*tabular.Tree // of the variables; those of the total alone grow with the codes that are met, others have all codes
+	Memory  int64           // that the table may take; 0: as much as it needs
 }
 
-// read reads a ready-made table: a row a cell, totals among them, variables as text and the columns. A tree of more than the total has all
-// codes of its variable, others grow with those that are met. Totals that are not there are added up, as if nobody contributed to several of
-// their parts; those that are must be the sums of their parts, to the tolerance. Errors name the cell, or what a rule needs and the table does
-// not have.
-func read(ctx context.Context, path string, c *protect.Config, columns *Columns, trees []*tabular.Tree, o session.Options) (*protect.Table, error) {
-	source, err := session.OpenPaths(ctx, []string{path}, o)
-	if err != nil {
-		return nil, err
-	}
-	defer source.Close()
-	r := &reader{name: path, c: c, columns: columns, at: make(map[string]int), trees: trees, memory: o.Memory}
-	for _, t := range trees {
+// A reader reads a ready-made table.
+type reader struct {
+	Ready
+	at    map[string]int // of columns
+	given []bool         // trees that have all codes
+	rows  []raw
+}
+
+// Read reads the table. Totals that are not there are added up, as if nobody contributed to several of their parts; those that are must be the
+// sums of their parts, to the tolerance. Errors name the cell, or what a rule needs and the table does not have.
+func (table Ready) Read(ctx context.Context, from operators.Source) (*Table, error) {
+	r := &reader{Ready: table, at: make(map[string]int)}
+	for _, t := range r.Trees {
 		r.given = append(r.given, len(t.Nodes) > 1)
 	}
-	if err := r.find(source.Schema()); err != nil {
-		return nil, session.Wrong(err)
-	}
-	if err := r.read(ctx, source); err != nil {
+	if err := r.find(from.Schema()); err != nil {
 		return nil, err
 	}
-	t, err := r.table()
-	return t, session.Wrong(err)
+	if err := r.read(ctx, from); err != nil {
+		return nil, err
+	}
+	return r.table()
 }
 
 // find finds the columns, and refuses rules that need others.
 func (r *reader) find(schema *arrow.Schema) error {
-	names := schemas.VariableNames(r.c.Table)
-	for _, m := range r.columns.Fields().Write() {
+	names := schemas.VariableNames(r.Config.Table)
+	for _, m := range r.Columns.Fields().Write() {
 		if name, is := m.Value.(string); is {
 			names = append(names, name)
 		}
 	}
-	if r.columns.sole != "" {
-		names = append(names, r.columns.sole)
+	if r.Columns.Sole != "" {
+		names = append(names, r.Columns.Sole)
 	}
 	for _, name := range names {
-		if _, err := operators.LookUp(r.name, schema, name); err != nil {
+		if _, err := operators.LookUp(r.Name, schema, name); err != nil {
 			return err
 		}
 		r.at[name] = schema.FieldIndices(name)[0]
 	}
-	for i := range r.c.Rules {
-		rule := &r.c.Rules[i]
+	for i := range r.Config.Rules {
+		rule := &r.Config.Rules[i]
 		needs := rule.Needs()
 		switch {
-		case rule.Rule == protect.RuleFrequency && r.columns.Count == "":
+		case rule.Rule == RuleFrequency && r.Columns.Count == "":
 			return fmt.Errorf("the rule min needs the number of contributors of each cell: name its column (--count)")
 		case needs > 2:
 			return fmt.Errorf(
@@ -96,9 +88,9 @@ func (r *reader) find(schema *arrow.Schema) error {
 				rule.Rule,
 				needs,
 			)
-		case needs > 0 && r.columns.Max == "":
+		case needs > 0 && r.Columns.Max == "":
 			return fmt.Errorf("the rule %s needs the largest contribution to each cell: name its column (--max)", rule.Rule)
-		case needs > 1 && r.columns.Second == "":
+		case needs > 1 && r.Columns.Second == "":
 			return fmt.Errorf("the rule %s needs the second largest contribution to each cell: name its column (--second)", rule.Rule)
 		}
 	}
@@ -107,14 +99,14 @@ func (r *reader) find(schema *arrow.Schema) error {
 
 func (r *reader) read(ctx context.Context, source operators.Source) error {
 	var at []int
-	for _, v := range r.c.Table {
+	for _, v := range r.Config.Table {
 		at = append(at, r.at[v.Name])
 	}
-	places := make([]map[tabular.Category][]int, len(r.trees))
-	for v, t := range r.trees {
+	places := make([]map[tabular.Category][]int, len(r.Trees))
+	for v, t := range r.Trees {
 		places[v] = t.Places()
 	}
-	total := func(text string) bool { return text == r.c.Total }
+	total := func(text string) bool { return text == r.Config.Total }
 	return operators.EachCell(ctx, source, at, total, func(cell []tabular.Category, batch arrow.Record, row int) error {
 		x := raw{nodes: make([]int32, len(cell))}
 		for v, code := range cell {
@@ -123,24 +115,24 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 				if r.given[v] && code.Kind == tabular.Value {
 					return fmt.Errorf(
 						"%s: the hierarchy of %s does not have the code %q of the cell %s",
-						r.name,
-						r.trees[v].Name,
+						r.Name,
+						r.Trees[v].Name,
 						code.Label,
 						tabular.Words(cell),
 					)
 				}
 				code.Label = strings.Clone(code.Label)
-				at = []int{r.trees[v].Add(code, 0)}
+				at = []int{r.Trees[v].Add(code, 0)}
 				places[v][code] = at
 			}
 			if len(at) > 1 {
-				return fmt.Errorf("%s: the hierarchy of %s has the code %q of the cell %s several times: give codes that differ", r.name, r.trees[v].Name,
+				return fmt.Errorf("%s: the hierarchy of %s has the code %q of the cell %s several times: give codes that differ", r.Name, r.Trees[v].Name,
 					code.Label, tabular.Words(cell))
 			}
 			x.nodes[v] = int32(at[0])
 		}
 		if err := r.figures(&x, batch, row); err != nil {
-			return session.Wrong(fmt.Errorf("%s: the cell %s: %w", r.name, tabular.Words(cell), err))
+			return fmt.Errorf("%s: the cell %s: %w", r.Name, tabular.Words(cell), err)
 		}
 		r.rows = append(r.rows, x)
 		return nil
@@ -153,47 +145,47 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 		if column == "" || batch.Column(r.at[column]).IsNull(row) {
 			return 0, nil
 		}
-		v, err := protect.Units(batch.Column(r.at[column]), row, int(r.c.Decimals))
+		v, err := Units(batch.Column(r.at[column]), row, int(r.Config.Decimals))
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", column, err)
 		}
 		return v, nil
 	}
-	if c := r.columns.Count; c != "" {
+	if c := r.Columns.Count; c != "" {
 		// Weighted tables have fractions of contributors: what is not whole is no contributor.
 		n, ok := operators.Number(batch.Column(r.at[c]), row)
-		if !ok || n < 0 || n != n || n > protect.MaxUnits {
+		if !ok || n < 0 || n != n || n > MaxUnits {
 			return fmt.Errorf("%s is %s; it must be a number of at least 0", c, operators.Shown(batch.Column(r.at[c]), row))
 		}
 		x.cell.Contributors = int64(math.Floor(n))
 		x.cell.Records = int64(math.Ceil(n))
 	}
 	var err error
-	if x.value = x.cell.Records; r.columns.Value != "" {
-		if x.value, err = units(r.columns.Value); err != nil {
+	if x.value = x.cell.Records; r.Columns.Value != "" {
+		if x.value, err = units(r.Columns.Value); err != nil {
 			return err
 		}
-		none := r.columns.Count != "" && x.cell.Records == 0
+		none := r.Columns.Count != "" && x.cell.Records == 0
 		switch {
-		case !none && batch.Column(r.at[r.columns.Value]).IsNull(row):
-			return fmt.Errorf("it has no %s: a table to be protected, or to be taken as true, has all its values", r.columns.Value)
+		case !none && batch.Column(r.at[r.Columns.Value]).IsNull(row):
+			return fmt.Errorf("it has no %s: a table to be protected, or to be taken as true, has all its values", r.Columns.Value)
 		case none && x.value != 0:
-			return fmt.Errorf("%s is 0, and %s is not", r.columns.Count, r.columns.Value)
+			return fmt.Errorf("%s is 0, and %s is not", r.Columns.Count, r.Columns.Value)
 		}
 	} else if float64(x.cell.Records) != float64(x.cell.Contributors) {
-		return fmt.Errorf("%s is no whole number", r.columns.Count)
+		return fmt.Errorf("%s is no whole number", r.Columns.Count)
 	}
-	if x.value < 0 && !r.c.Absolute {
+	if x.value < 0 && !r.Config.Absolute {
 		return fmt.Errorf(
 			"its value is %s, and rules are for contributions of at least 0: say --absolute if they are to count by their absolute value",
-			operators.Shown(batch.Column(r.at[r.columns.Value]), row),
+			operators.Shown(batch.Column(r.at[r.Columns.Value]), row),
 		)
 	}
 	x.cell.Total = max(x.value, -x.value)
-	if r.columns.Count == "" && x.value != 0 {
+	if r.Columns.Count == "" && x.value != 0 {
 		x.cell.Records, x.cell.Contributors = 1, 1 // somebody
 	}
-	for _, c := range []string{r.columns.Max, r.columns.Second} {
+	for _, c := range []string{r.Columns.Max, r.Columns.Second} {
 		if c == "" {
 			break
 		}
@@ -206,16 +198,16 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 	if err := r.checkLargest(x); err != nil {
 		return err
 	}
-	if x.lower, err = units(r.columns.Lower); err != nil {
+	if x.lower, err = units(r.Columns.Lower); err != nil {
 		return err
 	}
-	if x.upper, err = units(r.columns.Upper); err != nil {
+	if x.upper, err = units(r.Columns.Upper); err != nil {
 		return err
 	}
-	if c := r.columns.sole; c != "" && !batch.Column(r.at[c]).IsNull(row) {
+	if c := r.Columns.Sole; c != "" && !batch.Column(r.at[c]).IsNull(row) {
 		x.sole, _ = operators.Integer(batch.Column(r.at[c]), row)
 	}
-	if c := r.columns.Status; c != "" && !batch.Column(r.at[c]).IsNull(row) {
+	if c := r.Columns.Status; c != "" && !batch.Column(r.at[c]).IsNull(row) {
 		x.status, err = statusOf(operators.Text(batch.Column(r.at[c]), row))
 	}
 	return err
@@ -225,12 +217,12 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 func (r *reader) checkLargest(x *raw) error {
 	sum := int64(0)
 	for i, v := range x.cell.Top {
-		if sum += v; sum > x.cell.Total+int64(i)+1 && !r.c.Absolute {
-			return fmt.Errorf("the largest contributions are more than its value (%s)", strings.Trim(r.columns.Max+", "+r.columns.Second, ", "))
+		if sum += v; sum > x.cell.Total+int64(i)+1 && !r.Config.Absolute {
+			return fmt.Errorf("the largest contributions are more than its value (%s)", strings.Trim(r.Columns.Max+", "+r.Columns.Second, ", "))
 		}
 	}
 	if len(x.cell.Top) == 2 && x.cell.Top[1] > x.cell.Top[0] {
-		return fmt.Errorf("%s is more than %s", r.columns.Second, r.columns.Max)
+		return fmt.Errorf("%s is more than %s", r.Columns.Second, r.Columns.Max)
 	}
 	return nil
 }
@@ -252,10 +244,10 @@ func statusOf(text string) (string, error) {
 }
 
 // table puts the rows into a grid.
-func (r *reader) table() (*protect.Table, error) {
-	for v, t := range r.trees {
+func (r *reader) table() (*Table, error) {
+	for v, t := range r.Trees {
 		if len(t.Nodes) == 1 {
-			return nil, fmt.Errorf("%s has totals of %s alone", r.name, r.c.Table[v].Name)
+			return nil, fmt.Errorf("%s has totals of %s alone", r.Name, r.Config.Table[v].Name)
 		}
 	}
 	var cells []int32
@@ -264,23 +256,23 @@ func (r *reader) table() (*protect.Table, error) {
 			cells = append(cells, x.nodes...)
 		}
 	}
-	grid, err := protect.NewGrid(r.trees, cells, budget.Budget{Bytes: r.memory})
+	grid, err := NewGrid(r.Trees, cells, budget.Budget{Bytes: r.Memory})
 	if err != nil {
 		return nil, err
 	}
 	n := grid.Cells()
-	t := &protect.Table{
+	t := &Table{
 		Grid:     grid,
-		Response: r.columns.Value,
-		Decimals: int(r.c.Decimals),
+		Response: r.Columns.Value,
+		Decimals: int(r.Config.Decimals),
 		Values:   make([]int64, n),
 		Cells:    make([]detection.Cell, n),
 		Sole:     make([]int64, n),
 	}
-	if r.columns.Status != "" {
+	if r.Columns.Status != "" {
 		t.Status = make([]string, n)
 	}
-	if r.columns.Lower != "" && r.columns.Upper != "" {
+	if r.Columns.Lower != "" && r.Columns.Upper != "" {
 		t.Lower, t.Upper = make([]int64, n), make([]int64, n)
 	}
 	there := make([]bool, n)
@@ -290,7 +282,7 @@ func (r *reader) table() (*protect.Table, error) {
 			continue // it is empty
 		}
 		if there[cell] {
-			return nil, fmt.Errorf("%s has the cell %s twice", r.name, tabular.Words(grid.Codes(cell)))
+			return nil, fmt.Errorf("%s has the cell %s twice", r.Name, tabular.Words(grid.Codes(cell)))
 		}
 		there[cell] = true
 		t.Values[cell], t.Cells[cell], t.Sole[cell] = x.value, x.cell, x.sole

@@ -1,0 +1,219 @@
+// Package audit tries on a published table what an attacker would: it finds, for every cell that discloses, the least and the largest value
+// that the published values and the totals leave possible, for anybody, and for those who are the only ones in a hidden cell.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
+	"microrisk/engine/tabular/protection"
+	"microrisk/operators/protect"
+)
+
+// A Truth is the table that a published one was made of.
+type Truth struct {
+	Table  *protect.Table
+	Total  string // what files call totals
+	Logged bool   // it is that of an internal folder: its levels are values, and everybody knows that nothing that is hidden is 0
+	Asked
+}
+
+// Asked is what attackers must not learn, and how values were changed.
+type Asked struct {
+	Insider string // exact, full or off
+	Sliding *int   // the width that intervals need, instead of the levels of cells
+	Base    int64  // of rounding; 0: values were not rounded
+}
+
+// A Published table is one that is being read.
+type Published struct {
+	*Truth
+	name   string
+	places []map[tabular.Category][]int
+	nodes  []int32
+	there  []bool
+	values []*int64 // by cell; nil for one that is not published
+}
+
+// NewPublished is a published table of a truth, before its cells are read; name is its file's, for messages.
+func NewPublished(name string, t *Truth) *Published {
+	grid := t.Table.Grid
+	p := &Published{Truth: t, name: name, nodes: make([]int32, len(grid.Trees)), there: make([]bool, grid.Cells()), values: make([]*int64, grid.Cells())}
+	for _, tree := range grid.Trees {
+		p.places = append(p.places, tree.Places())
+	}
+	return p
+}
+
+// Take takes a cell. value is what is published of it, in units; nil where that is nothing.
+func (p *Published) Take(cell []tabular.Category, value func() (int64, error)) error {
+	for v, code := range cell {
+		at := p.places[v][code]
+		if len(at) != 1 {
+			return fmt.Errorf("%s has the cell %s, whose %s is no category of the true table, or several", p.name, tabular.Words(cell),
+				p.Table.Grid.Trees[v].Name)
+		}
+		p.nodes[v] = int32(at[0])
+	}
+	at := p.Table.Grid.Find(p.nodes)
+	switch {
+	case at < 0 && value == nil:
+		return fmt.Errorf("%s hides the cell %s, which is empty: whoever knows that has one unknown less", p.name, tabular.Words(cell))
+	case at < 0:
+		if v, err := value(); err == nil && v == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s has a value in the cell %s, which is empty", p.name, tabular.Words(cell))
+	case p.there[at]:
+		return fmt.Errorf("%s has the cell %s twice", p.name, tabular.Words(cell))
+	}
+	p.there[at] = true
+	if value == nil {
+		return nil
+	}
+	v, err := value()
+	if err != nil {
+		return fmt.Errorf("%s: the cell %s: %w", p.name, tabular.Words(cell), err)
+	}
+	p.values[at] = &v
+	return nil
+}
+
+// An Audit is what was found out of a published table.
+type Audit struct {
+	*Truth
+	Cells, Hidden, Changed int // published, not published, with another value than the true one
+	Report                 *protection.Report
+	known                  *protection.Table
+	hidden                 []bool
+	values                 []int64 // published, or true
+	also                   []protection.Finding
+}
+
+// Compare compares what was read with the truth. Errors are those of what is not there, and of ways of protection that are none.
+func (p *Published) Compare() (*Audit, error) {
+	t := p.Table
+	a := &Audit{Truth: p.Truth, hidden: make([]bool, len(t.Values)), values: slices.Clone(t.Values)}
+	for cell, is := range p.there {
+		switch {
+		case is || t.Values[cell] == 0:
+		case p.Base > 1:
+			p.values[cell] = new(int64) // rounded to 0
+		default:
+			return nil, fmt.Errorf("%s does not have the cell %s, which is not empty", p.name, tabular.Words(t.Grid.Codes(cell)))
+		}
+	}
+	for cell, v := range p.values {
+		switch {
+		case v == nil && t.Values[cell] != 0:
+			a.hidden[cell] = true
+			a.Hidden++
+		case v != nil:
+			a.Cells++
+			if a.values[cell] = *v; *v != t.Values[cell] {
+				a.Changed++
+			}
+		}
+	}
+	switch {
+	case a.Changed > 0 && a.Base < 2:
+		return nil, fmt.Errorf("%d published values are not the true ones; if they were rounded, say to which base (--base)", a.Changed)
+	case a.Changed > 0 && a.Hidden > 0:
+		return nil, errors.New("some cells are hidden and others are rounded: one table is protected in one way")
+	}
+	return a, nil
+}
+
+// Ask tries all attackers. all: the intervals of hidden cells that do not disclose are found too.
+func (a *Audit) Ask(ctx context.Context, all bool) (err error) {
+	needs := a.Table.Needs(a.findings(), a.Sliding)
+	if a.Changed > 0 {
+		width := int64(1)
+		if s := a.Sliding; s != nil {
+			width = int64(*s)
+		}
+		a.Report, err = protect.AuditRounded(ctx, a.Table.KnownFrom(0), a.values, a.Base, needs, width)
+		return err
+	}
+	if a.known = a.Table.KnownFrom(0); a.Logged {
+		a.known = a.Table.Known()
+	}
+	if a.Report, err = protection.Audit(ctx, a.known, a.hidden, needs, protect.InsiderOf(a.Insider)); err != nil || !all {
+		return err
+	}
+	return a.others(ctx)
+}
+
+// findings are what the true table says of its cells, with the levels that they need.
+func (a *Audit) findings() []detection.Finding {
+	t := a.Table
+	list := make([]detection.Finding, len(t.Values))
+	for cell, status := range t.Status {
+		f := &list[cell]
+		f.Status = detection.StatusOf(status)
+		switch {
+		case !f.Status.Primary():
+		case t.Lower == nil:
+			f.Lower, f.Upper = t.Level(cell), t.Level(cell)
+		case a.Logged: // as values, not as distances
+			f.Lower, f.Upper = max(t.Values[cell]-t.Lower[cell], 0), max(t.Upper[cell]-t.Values[cell], 0)
+		default:
+			f.Lower, f.Upper = t.Lower[cell], t.Upper[cell]
+		}
+	}
+	return list
+}
+
+// others finds the intervals of hidden cells that are not unsafe.
+func (a *Audit) others(ctx context.Context) error {
+	unsafe := make(map[int32]bool)
+	for _, f := range a.Report.Findings {
+		unsafe[f.Need.Cell] = true
+	}
+	var cells []int32
+	for cell, hidden := range a.hidden {
+		if hidden && !unsafe[int32(cell)] {
+			cells = append(cells, int32(cell))
+		}
+	}
+	list, err := protection.Intervals(ctx, a.known, a.hidden, cells)
+	for i, x := range list {
+		a.also = append(a.also, protection.Finding{Need: protection.Need{Cell: cells[i]}, Interval: x})
+	}
+	return err
+}
+
+// A FailedError says that a published table is not safe.
+type FailedError struct {
+	Cells []string // with what is wrong
+	All   int
+}
+
+func (e *FailedError) Error() string {
+	more := ""
+	if n := e.All - len(e.Cells); n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
+	}
+	return fmt.Sprintf("the table is not safe: %s%s", strings.Join(e.Cells, "; "), more)
+}
+
+// shownCells is how many cells an error names.
+const shownCells = 5
+
+// Passed is a *FailedError of cells that did not pass.
+func (a *Audit) Passed() error {
+	failed := a.Report.Failed()
+	if len(failed) == 0 {
+		return nil
+	}
+	e := &FailedError{All: len(failed)}
+	for _, f := range failed[:min(len(failed), shownCells)] {
+		e.Cells = append(e.Cells, protect.Failure(a.Table, f))
+	}
+	return e
+}

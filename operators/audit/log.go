@@ -1,0 +1,65 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"microrisk/engine/tabular"
+	"microrisk/operators"
+	"microrisk/operators/protect"
+	"microrisk/schemas"
+)
+
+// A Log is what an internal log says of the table beside it.
+type Log struct {
+	Config  protect.Config
+	Columns protect.Columns
+	Trees   []*tabular.Tree
+	Asked
+}
+
+// ReadLog reads the log of an internal folder.
+func ReadLog(path string, text []byte) (*Log, error) {
+	var from protect.Log
+	if err := json.Unmarshal(text, &from); err != nil || from.Version != 1 || len(from.Variables) == 0 {
+		return nil, fmt.Errorf("%s is no log of microrisk table protect", path)
+	}
+	l := &Log{Asked: Asked{Insider: from.Insider}}
+	for _, v := range from.Variables {
+		t, err := v.Tree()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		l.Trees = append(l.Trees, t)
+		l.Config.Table = append(l.Config.Table, schemas.KeyVariable{Name: v.Name})
+	}
+	l.Config.Total, l.Config.Decimals, l.Config.Absolute = from.Total, int64(from.Decimals), true
+	if from.Sliding > 0 {
+		l.Sliding = &from.Sliding
+	}
+	if from.Rounding != nil {
+		l.Base = from.Rounding.Base
+	}
+	l.Columns = CellColumns
+	return l, nil
+}
+
+// CellColumns are the columns of internal tables, as audits read them.
+var CellColumns = protect.Columns{
+	Count: "count", Value: "value", Status: "status", Lower: "lower_required", Upper: "upper_required", Sole: "sole_contributor",
+}
+
+// Truth reads the true table that the log is of. What is asked besides goes before what the log says.
+func (l *Log) Truth(ctx context.Context, name string, from operators.Source, memory int64, asked Asked) (*Truth, error) {
+	table, err := protect.Ready{Name: name, Config: &l.Config, Columns: &l.Columns, Trees: l.Trees, Memory: memory}.Read(ctx, from)
+	return &Truth{Table: table, Total: l.Config.Total, Logged: true, Asked: l.Over(asked)}, err
+}
+
+// Over is what is asked, and for the rest what the log says.
+func (l *Log) Over(asked Asked) Asked {
+	asked.Insider, asked.Base = cmp.Or(asked.Insider, l.Insider), cmp.Or(asked.Base, l.Base)
+	asked.Sliding = cmp.Or(asked.Sliding, l.Sliding)
+	return asked
+}
