@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/audit"
 	"microrisk/operators/individual"
 	"microrisk/operators/kanonymity"
 	"microrisk/operators/ldiversity"
@@ -237,6 +238,7 @@ func summary() *schemas.Summary {
 			"mc3":        mc3,
 			"sap":        sap,
 			"tabulate":   &tabulate.Summary{Variables: key.Variables},
+			"audit":      &audit.Summary{},
 			"protect":    &protect.Summary{Method: "optimal", Audit: "pass"},
 			"kanonymity": anonymity,
 			"ldiversity": diversity,
@@ -292,6 +294,7 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		sap.SmallestKnown{},
 		sap.TableSummary{},
 		protect.Summary{},
+		audit.Summary{},
 		tabulate.Summary{},
 		kanonymity.Summary{},
 		kanonymity.CombinationsSize{},
