@@ -43,7 +43,7 @@ func (s *search) broken(z []float64) []int {
 		for _, t := range s.rows[i].Terms {
 			has += t.Value * z[t.Column]
 		}
-		if has < 1-violated {
+		if has < s.rows[i].Low-violated {
 			list = append(list, row{i, has})
 		}
 	}
@@ -133,9 +133,13 @@ func (s *search) raise(bound float64) {
 // tolerance is by how much the rounding errors of solvers may change a cost.
 func tolerance(cost int64) float64 { return 1e-6 * math.Max(1, math.Abs(float64(cost))*1e-2) }
 
-// relaxed solves the master without integrality until no attacker asks for more.
+// standstill is how often attackers may ask without raising the relaxed master's bound: what more they ask for is asked of whole solutions.
+const standstill = 4
+
+// relaxed solves the master without integrality until no attacker asks for more, or what they ask for has no effect.
 func (s *search) relaxed() error {
 	content := make([]bool, len(s.attacks))
+	reached, still := 0.0, 0
 	for {
 		x, ok, err := s.settle()
 		if err != nil {
@@ -148,11 +152,17 @@ func (s *search) relaxed() error {
 			return nil
 		}
 		z := x.Values()
+		if s.company(z) > 0 {
+			continue
+		}
 		added, err := s.ask(z, content)
 		if err != nil {
 			return err
 		}
-		if added == 0 {
+		if still++; x.Objective() > reached*(1+1e-4) {
+			reached, still = x.Objective(), 0
+		}
+		if added == 0 || still > standstill {
 			err := s.round(z)
 			s.fix(x)
 			return s.unless(err)
@@ -278,6 +288,7 @@ func (s *search) integer() error {
 			}
 		}
 		before, best := len(s.rows), s.best.Cost
+		s.company(x.X)
 		found, err := s.try(x.X)
 		if err != nil {
 			return err
@@ -362,4 +373,41 @@ func (s *search) exclude(hidden []bool) {
 		}
 	}
 	s.keep(row)
+}
+
+// company asks for what the best patterns have: a secondary cell that is the only hidden one of an equation hides nothing, so that it would be
+// shown. It gives how many rows are new.
+func (s *search) company(z []float64) int {
+	added := 0
+	for e := range s.System.Equations {
+		worst, most, sum := int32(-1), 0.0, 0.0
+		s.System.Equations[e].Each(func(c int32, _ int64) {
+			switch at := s.column[c]; {
+			case s.primary[c]:
+				sum = math.Inf(1)
+			case at >= 0:
+				sum += z[at]
+				if z[at] > most {
+					worst, most = c, z[at]
+				}
+			}
+		})
+		if 2*most-sum <= violated {
+			continue
+		}
+		row := program.Row{High: program.Infinity}
+		s.System.Equations[e].Each(func(c int32, _ int64) {
+			switch at := s.column[c]; {
+			case c == worst:
+				row.Terms = append(row.Terms, program.Term{Column: int(at), Value: -1})
+			case at >= 0:
+				row.Terms = append(row.Terms, program.Term{Column: int(at), Value: 1})
+			}
+		})
+		slices.SortFunc(row.Terms, func(x, y program.Term) int { return x.Column - y.Column })
+		if s.keep(row) {
+			added++
+		}
+	}
+	return added
 }
