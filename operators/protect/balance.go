@@ -6,18 +6,20 @@ import (
 	"strings"
 
 	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/detection"
 )
 
-// balance adds up what is not there, and finds totals that are not the sums of their parts.
-func (r *reader) balance(t *Table, there []bool) error {
+// balance adds up what is not there, as a total of which recodes made a part alone is not, and finds totals that are not the sums of their parts.
+func (r *reader) balance(t *Table, there []bool, m *merging) error {
 	s := t.Grid.System()
 	splits := s.Splits()
 	for cell := s.Cells - 1; cell >= 0; cell-- { // parts stand after their totals
-		if there[cell] || splits[cell] == nil {
+		if splits[cell] == nil || there[cell] && !(m.lacks(cell, t.Grid.Nodes(cell)) && s.Equations[splits[cell][0]].Imbalance(t.Values) != 0) {
 			continue
 		}
 		there[cell] = true
 		c := &t.Cells[cell]
+		t.Values[cell], *c = 0, detection.Cell{}
 		for _, part := range s.Equations[splits[cell][0]].Parts {
 			t.Values[cell] += t.Values[part]
 			c.Records += t.Cells[part].Records

@@ -23,10 +23,11 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 	}
 	variables := t.Variables[first : first+len(b.Config.Table)]
 	trees := make([]*tabular.Tree, len(variables))
+	var recodes []Recoded
 	nodes := make([][]int32, len(variables)) // of codes
 	for v := range variables {
 		var err error
-		if trees[v], nodes[v], err = b.tree(t, first+v); err != nil {
+		if trees[v], nodes[v], err = b.tree(t, first+v, &recodes); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +61,7 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 		return nil, err
 	}
 	a := newAdder(grid, b.needs())
-	a.table.Response, a.table.Decimals = b.Config.Response, int(b.Config.Decimals)
+	a.table.Response, a.table.Decimals, a.table.Recodes = b.Config.Response, int(b.Config.Decimals), recodes
 	var units []int64 // of the categories of the response
 	if b.Config.Response != "" {
 		if units, err = wholesOf(t.Variables[len(t.Variables)-1]); err != nil {
@@ -179,19 +180,35 @@ func (b *bound) needs() int {
 	return n
 }
 
-// tree is that of a counted variable, and the node of each of its codes: those of its hierarchy, or its categories.
-func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, error) {
+// tree is that of a counted variable, and the node of each of its codes: those of its hierarchy, or its categories, recoded if they are to be.
+func (b *bound) tree(t *contingency.Table, at int, recodes *[]Recoded) (*tabular.Tree, []int32, error) {
 	v := t.Variables[at]
 	observed := t.Observed(at)
 	nodes := make([]int32, len(v.Categories)+1)
+	labels, order := v.Categories, v.Categories // of codes, and all of them
+	if r, is := b.Recodes[v.Name]; is {
+		made, err := r.Of(v.Categories, b.Config.Total)
+		if err != nil {
+			return nil, nil, err
+		}
+		labels, order = make([]string, len(v.Categories)), made.Order
+		for code, c := range v.Categories {
+			labels[code] = made.New[c]
+		}
+		*recodes = append(*recodes, Recoded{v.Name, made.List})
+	}
 	tree := b.trees[v.Name]
 	if tree == nil {
-		if slices.Contains(v.Categories, b.Config.Total) {
+		if slices.Contains(labels, b.Config.Total) {
 			return nil, nil, fmt.Errorf("%s has the category %q, which names totals: recode it, or call totals something else (total)", v.Name, b.Config.Total)
 		}
 		tree = tabular.NewTree(v.Name)
-		for code, c := range v.Categories {
-			nodes[code] = int32(tree.Add(tabular.Of(c), 0))
+		places := make(map[string]int32, len(order))
+		for _, c := range order {
+			places[c] = int32(tree.Add(tabular.Of(c), 0))
+		}
+		for code, c := range labels {
+			nodes[code] = places[c]
 		}
 	} else {
 		copied := *tree
@@ -199,7 +216,7 @@ func (b *bound) tree(t *contingency.Table, at int) (*tabular.Tree, []int32, erro
 		tree = &copied
 		var unknown, several, totals []string
 		places := tree.Places()
-		for code, c := range v.Categories {
+		for code, c := range labels {
 			switch at := places[tabular.Of(c)]; {
 			case !observed[code]:
 			case len(at) == 0:

@@ -38,6 +38,7 @@ type Config struct {
 	Paths       bool                  // codes below several parents are told apart by their paths
 	Lead        string                // what stands before codes in .hrc files, once for each level
 	Total       string                // the code of totals in files
+	Recodes     map[string]string     // files, by variable
 
 	Response    string // column that is added up; "" counts records
 	Statistic   string // what the cells have: sum or count; "" is what the response says
@@ -89,17 +90,15 @@ func (c *Config) structureFields() []schemas.Field {
 			Doc: "Files of hierarchies, by variable: .hrc, .csv or .parquet with the columns code and parent, or with a column for each level, or .yaml with " +
 				"nested codes.",
 			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc, .csv, .parquet or .yaml); may be repeated",
-				Set: func(texts []string) error {
-					c.Hierarchies = make(map[string]string)
-					for _, text := range texts {
-						name, file, ok := strings.Cut(text, "=")
-						if _, twice := c.Hierarchies[name]; !ok || name == "" || file == "" || twice {
-							return fmt.Errorf("is %q; it must be VARIABLE=FILE, once for each variable", text)
-						}
-						c.Hierarchies[name] = file
-					}
-					return nil
-				}},
+				Set: filesByVariable(&c.Hierarchies)},
+		},
+		{
+			Name: "recodes",
+			To:   &c.Recodes,
+			Doc: "Files of recodes, by variable, as the ARGUS programs have them: a new code a line, a colon, and the codes and ranges of codes that become it, " +
+				"such as 1:10-12,20. Codes that no line has stay; a hierarchy is of the new codes.",
+			Flag: &schemas.Flag{Name: "recode", Many: true, Usage: "recodes of a variable before cells are counted, `VARIABLE=FILE` (.grc: 1:10-12); may be repeated",
+				Set: filesByVariable(&c.Recodes)},
 		},
 		{Name: "paths", To: &c.Paths, Doc: "Codes that are below several parents are told apart by their paths.",
 			Flag: &schemas.Flag{Name: "paths", Usage: "tell codes that are below several parents apart by their paths"}},
@@ -107,6 +106,21 @@ func (c *Config) structureFields() []schemas.Field {
 			Flag: &schemas.Flag{Name: "lead", Usage: "what stands before codes in .hrc files, once for each level (default: @)"}},
 		{Name: "total", To: &c.Total, Default: tabular.TotalCode, Doc: "What totals are called in files.",
 			Flag: &schemas.Flag{Name: "total", Usage: "what totals are called in files (default: Total)"}},
+	}
+}
+
+// filesByVariable takes files that a flag says as VARIABLE=FILE.
+func filesByVariable(to *map[string]string) func(texts []string) error {
+	return func(texts []string) error {
+		*to = make(map[string]string)
+		for _, text := range texts {
+			name, file, ok := strings.Cut(text, "=")
+			if _, twice := (*to)[name]; !ok || name == "" || file == "" || twice {
+				return fmt.Errorf("is %q; it must be VARIABLE=FILE, once for each variable", text)
+			}
+			(*to)[name] = file
+		}
+		return nil
 	}
 }
 
@@ -241,9 +255,14 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 		}
 	}
 	k.TwoPolicies(at("missing"), Name, c.Missing)
-	for name := range c.Hierarchies {
-		if !slices.ContainsFunc(c.Table, func(v schemas.KeyVariable) bool { return v.Name == name }) {
-			k.Add(at("hierarchies."+name), "%s has a hierarchy, and is no variable of the table", name)
+	for _, f := range []struct {
+		name, what string
+		files      map[string]string
+	}{{"hierarchies", "a hierarchy", c.Hierarchies}, {"recodes", "recodes", c.Recodes}} {
+		for _, name := range slices.Sorted(maps.Keys(f.files)) {
+			if !slices.ContainsFunc(c.Table, func(v schemas.KeyVariable) bool { return v.Name == name }) {
+				k.Add(at(f.name+"."+name), "%s has %s, and is no variable of the table", name, f.what)
+			}
 		}
 	}
 	if len(c.Rules) == 0 {
@@ -343,6 +362,10 @@ func (c *Config) Files() []operators.SideFile {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Hierarchies)) {
 		list = append(list, c.hierarchy(c.Hierarchies[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Recodes)) {
+		path := c.Recodes[name]
+		read(path, "the recodes", func(text []byte) (any, error) { return tablefile.ReadRecodes(path, text), nil })
 	}
 	if c.Overrides != "" {
 		read(c.Overrides, "the overrides", func(text []byte) (any, error) {

@@ -44,6 +44,14 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 			o.Hierarchies = append(o.Hierarchies, namedHierarchy{name, t})
 		}
 	}
+	for name, path := range c.Recodes {
+		if r, ok := with.Files.Documents[path].(tablefile.Recodes); ok {
+			if o.Recodes == nil {
+				o.Recodes = make(map[string]tablefile.Recodes)
+			}
+			o.Recodes[name] = r
+		}
+	}
 	slices.SortFunc(o.Hierarchies, func(a, b namedHierarchy) int { return cmp.Compare(a.variable, b.variable) })
 	if s, ok := with.Files.Documents[c.Overrides].(tablefile.Settings); ok {
 		o.Settings = s
@@ -65,6 +73,7 @@ type namedHierarchy struct {
 type Operator struct {
 	Config      Config
 	Hierarchies []namedHierarchy // by variable
+	Recodes     map[string]tablefile.Recodes
 	Settings    tablefile.Settings
 	Solver      func(asked string) (program.Solver, string, error) // nil: the embedded one
 }

@@ -166,6 +166,7 @@ type logDocument struct{ *Protected }
 type Log struct {
 	Version    int            `json:"version"`
 	Variables  []LoggedTree   `json:"variables"`
+	Recodes    []LoggedRecode `json:"recodes,omitempty"`
 	Total      string         `json:"total"`
 	Response   string         `json:"response,omitempty"`
 	Decimals   int            `json:"decimals,omitempty"`
@@ -189,6 +190,13 @@ type Log struct {
 	Lines      []string       `json:"lines,omitempty"`
 	Settings   []LoggedCell   `json:"settings,omitempty"`
 	Seconds    float64        `json:"seconds"`
+}
+
+// A LoggedRecode is a category that several became.
+type LoggedRecode struct {
+	Variable string   `json:"variable"`
+	Code     string   `json:"code"`
+	Of       []string `json:"of"`
 }
 
 // A LoggedTree is a variable with its categories, of which the first is the total over all.
@@ -268,6 +276,11 @@ func (p logDocument) Document() ([]byte, error) {
 	}
 	for _, t := range p.Table.Grid.Trees {
 		l.Variables = append(l.Variables, loggedTree(t, p.Config.Total))
+	}
+	for _, v := range p.Table.Recodes {
+		for _, r := range v.List {
+			l.Recodes = append(l.Recodes, LoggedRecode{v.Variable, r.Code, r.Members})
+		}
 	}
 	for i := range p.Config.Rules {
 		l.Rules = append(l.Rules, p.Config.Rules[i].name())

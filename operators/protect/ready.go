@@ -12,12 +12,13 @@ import (
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/operators"
+	"microrisk/operators/tablefile"
 	"microrisk/schemas"
 )
 
 // A raw row of a ready-made table.
 type raw struct {
-	nodes  []int32
+	nodes  []int32 // until all rows are read, numbers of codes
 	cell   detection.Cell
 	value  int64
 	status string
@@ -32,7 +33,9 @@ type Ready struct {
 	Config  *Config
 	Columns *Columns
 	Trees   []*tabular.Tree // of the variables; those of the total alone grow with the codes that are met, others have all codes
-	Memory  int64           // that the table may take; 0: as much as it needs
+	Recodes map[string]tablefile.Recodes
+	Warn    func(format string, args ...any)
+	Memory  int64 // that the table may take; 0: as much as it needs
 }
 
 // A reader reads a ready-made table.
@@ -40,7 +43,28 @@ type reader struct {
 	Ready
 	at    map[string]int // of columns
 	given []bool         // trees that have all codes
+	codes []codes        // of the variables
+	nodes [][]int32      // of codes, by variable
 	rows  []raw
+	made  []Recoded
+}
+
+// codes are those of a variable, in the order in which they are met.
+type codes struct {
+	list  []tabular.Category
+	at    map[tabular.Category]int32
+	first []int // the row that has one first
+}
+
+// of is the number of a code that a row has.
+func (c *codes) of(code tabular.Category, row int) int32 {
+	at, met := c.at[code]
+	if !met {
+		code.Label = strings.Clone(code.Label)
+		at = int32(len(c.list))
+		c.list, c.first, c.at[code] = append(c.list, code), append(c.first, row), at
+	}
+	return at
 }
 
 // Read reads the table. Totals that are not there are added up, as if nobody contributed to several of their parts; those that are must be the
@@ -49,11 +73,15 @@ func (table Ready) Read(ctx context.Context, from operators.Source) (*Table, err
 	r := &reader{Ready: table, at: make(map[string]int)}
 	for _, t := range r.Trees {
 		r.given = append(r.given, len(t.Nodes) > 1)
+		r.codes = append(r.codes, codes{at: make(map[tabular.Category]int32)})
 	}
 	if err := r.find(from.Schema()); err != nil {
 		return nil, err
 	}
 	if err := r.read(ctx, from); err != nil {
+		return nil, err
+	}
+	if err := r.place(); err != nil {
 		return nil, err
 	}
 	return r.table()
@@ -102,34 +130,11 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 	for _, v := range r.Config.Table {
 		at = append(at, r.at[v.Name])
 	}
-	places := make([]map[tabular.Category][]int, len(r.Trees))
-	for v, t := range r.Trees {
-		places[v] = t.Places()
-	}
 	total := func(text string) bool { return text == r.Config.Total }
 	return operators.EachCell(ctx, source, at, total, func(cell []tabular.Category, batch arrow.Record, row int) error {
 		x := raw{nodes: make([]int32, len(cell))}
 		for v, code := range cell {
-			at := places[v][code]
-			if at == nil {
-				if r.given[v] && code.Kind == tabular.Value {
-					return fmt.Errorf(
-						"%s: the hierarchy of %s does not have the code %q of the cell %s",
-						r.Name,
-						r.Trees[v].Name,
-						code.Label,
-						tabular.Words(cell),
-					)
-				}
-				code.Label = strings.Clone(code.Label)
-				at = []int{r.Trees[v].Add(code, 0)}
-				places[v][code] = at
-			}
-			if len(at) > 1 {
-				return fmt.Errorf("%s: the hierarchy of %s has the code %q of the cell %s several times: give codes that differ", r.Name, r.Trees[v].Name,
-					code.Label, tabular.Words(cell))
-			}
-			x.nodes[v] = int32(at[0])
+			x.nodes[v] = r.codes[v].of(code, len(r.rows))
 		}
 		if err := r.figures(&x, batch, row); err != nil {
 			return fmt.Errorf("%s: the cell %s: %w", r.Name, tabular.Words(cell), err)
@@ -137,6 +142,48 @@ func (r *reader) read(ctx context.Context, source operators.Source) error {
 		r.rows = append(r.rows, x)
 		return nil
 	})
+}
+
+// place finds the nodes of all codes, as they are recoded.
+func (r *reader) place() error {
+	if err := r.twice(); err != nil {
+		return err
+	}
+	words := func(row int) string {
+		cell := make([]tabular.Category, len(r.codes))
+		for v, code := range r.rows[row].nodes {
+			cell[v] = r.codes[v].list[code]
+		}
+		return tabular.Words(cell)
+	}
+	r.nodes = make([][]int32, len(r.codes))
+	for v, tree := range r.Trees {
+		list, err := r.recoded(v)
+		if err != nil {
+			return err
+		}
+		places := tree.Places()
+		for i, code := range list {
+			at := places[code]
+			switch {
+			case at == nil && r.given[v] && code.Kind == tabular.Value:
+				return fmt.Errorf("%s: the hierarchy of %s does not have the code %q of the cell %s", r.Name, tree.Name, code.Label, words(r.codes[v].first[i]))
+			case at == nil:
+				at = []int{tree.Add(code, 0)}
+				places[code] = at
+			case len(at) > 1:
+				return fmt.Errorf("%s: the hierarchy of %s has the code %q of the cell %s several times: give codes that differ", r.Name, tree.Name,
+					code.Label, words(r.codes[v].first[i]))
+			}
+			r.nodes[v] = append(r.nodes[v], int32(at[0]))
+		}
+	}
+	for _, x := range r.rows {
+		for v, code := range x.nodes {
+			x.nodes[v] = r.nodes[v][code]
+		}
+	}
+	return nil
 }
 
 // figures reads those of a row.
@@ -268,6 +315,7 @@ func (r *reader) table() (*Table, error) {
 		Values:   make([]int64, n),
 		Cells:    make([]detection.Cell, n),
 		Sole:     make([]int64, n),
+		Recodes:  r.made,
 	}
 	if r.Columns.Status != "" {
 		t.Status = make([]string, n)
@@ -275,14 +323,21 @@ func (r *reader) table() (*Table, error) {
 	if r.Columns.Lower != "" && r.Columns.Upper != "" {
 		t.Lower, t.Upper = make([]int64, n), make([]int64, n)
 	}
-	there := make([]bool, n)
+	there, merged := make([]bool, n), r.merging(n)
 	for _, x := range r.rows {
 		cell := grid.Find(x.nodes)
 		if cell < 0 {
 			continue // it is empty
 		}
 		if there[cell] {
-			return nil, fmt.Errorf("%s has the cell %s twice", r.Name, tabular.Words(grid.Codes(cell)))
+			if len(r.Recodes) == 0 {
+				return nil, fmt.Errorf("%s has the cell %s twice", r.Name, tabular.Words(grid.Codes(cell)))
+			}
+			merged.add(cell)
+			if err := r.merge(t, cell, x); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		there[cell] = true
 		t.Values[cell], t.Cells[cell], t.Sole[cell] = x.value, x.cell, x.sole
@@ -293,5 +348,9 @@ func (r *reader) table() (*Table, error) {
 			t.Lower[cell], t.Upper[cell] = x.lower, x.upper
 		}
 	}
-	return t, r.balance(t, there)
+	if merged.any && r.Warn != nil {
+		r.Warn("%s has cells that became one by recodes: a contributor who is in several of them counts several times; a table of records counts each once",
+			r.Name)
+	}
+	return t, r.balance(t, there, merged)
 }

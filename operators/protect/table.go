@@ -10,6 +10,7 @@ import (
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
+	"microrisk/operators/tablefile"
 )
 
 // MaxUnits is the largest value of a cell, in units.
@@ -26,6 +27,13 @@ type Table struct {
 	Status   []string         // what a ready-made table says of cells: a word of detection, or ""; nil for none
 	Lower    []int64          // needed levels that a ready-made table says; nil for none
 	Upper    []int64
+	Recodes  []Recoded // what was merged before cells were counted
+}
+
+// A Recoded variable has other codes than the records.
+type Recoded struct {
+	Variable string
+	List     []tablefile.Recode
 }
 
 // size is the absolute value of a cell.

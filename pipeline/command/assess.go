@@ -261,12 +261,14 @@ func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 // prepareRows adds the operators of --band, --recode and --select.
 func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 	spec.AllowEmpty = ctx.Bool("allow-empty")
-	recodes, err := recodesOf(ctx, spec.Key)
-	if err != nil {
-		return err
-	}
-	if recodes != nil {
-		spec.Operators = append(spec.Operators, schemas.Operator{Config: (*recode.Config)(&recodes)})
+	if slices.Contains(flagNames(ctx.Command.Flags), "band") { // others have recodes of their own, or none
+		recodes, err := recodesOf(ctx, spec.Key)
+		if err != nil {
+			return err
+		}
+		if recodes != nil {
+			spec.Operators = append(spec.Operators, schemas.Operator{Config: (*recode.Config)(&recodes)})
+		}
 	}
 	var rows []selection.Condition
 	for _, text := range ctx.StringSlice("select") {

@@ -76,7 +76,7 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 			return nil, session.Wrong(err)
 		}
 	}
-	t, err := read(ctx, truth, &s.Config, &s.Columns, trees, o)
+	t, err := read(ctx, truth, protect.Ready{Config: &s.Config, Columns: &s.Columns, Trees: trees}, o)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"microrisk/engine/tabular"
@@ -51,7 +52,10 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 		return nil, session.Wrong(err)
 	}
 	with.Warn = func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }
-	t, err := read(ctx, path, c, columns, trees, o)
+	if len(c.Recodes) > 0 && (columns.Status != "" || columns.Lower != "" || columns.Upper != "") {
+		return nil, session.Wrong(errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"))
+	}
+	t, err := read(ctx, path, protect.Ready{Config: c, Columns: columns, Trees: trees, Recodes: operator.Recodes, Warn: with.Warn}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +70,14 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 }
 
 // read reads a ready-made table.
-func read(ctx context.Context, path string, c *protect.Config, columns *protect.Columns, trees []*tabular.Tree, o session.Options) (*protect.Table, error) {
+func read(ctx context.Context, path string, ready protect.Ready, o session.Options) (*protect.Table, error) {
 	source, err := session.OpenPaths(ctx, []string{path}, o)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	t, err := protect.Ready{Name: path, Config: c, Columns: columns, Trees: trees, Memory: o.Memory}.Read(ctx, source)
+	ready.Name, ready.Memory = path, o.Memory
+	t, err := ready.Read(ctx, source)
 	return t, session.WrongTable(ctx, err)
 }
 
