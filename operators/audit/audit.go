@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,15 +20,16 @@ import (
 type Truth struct {
 	Table  *protect.Table
 	Total  string // what files call totals
-	Logged bool   // it is that of an internal folder: its levels are values, and everybody knows that nothing that is hidden is 0
+	Logged bool   // it is that of an internal folder: its levels are values
 	Asked
 }
 
 // Asked is what attackers must not learn, and how values were changed.
 type Asked struct {
-	Insider string // exact, full or off
-	Sliding *int   // the width that intervals need, instead of the levels of cells
-	Base    int64  // of rounding; 0: values were not rounded
+	Insider    string // exact, full or off
+	Beforehand string // occupied, or nothing, which "" is too
+	Sliding    *int   // the width that intervals need, instead of the levels of cells
+	Base       int64  // of rounding; 0: values were not rounded
 }
 
 // A Published table is one that is being read.
@@ -140,9 +142,7 @@ func (a *Audit) Ask(ctx context.Context, all bool) (err error) {
 		a.Report, err = protect.AuditRounded(ctx, a.Table.KnownFrom(0), a.values, a.Base, needs, width)
 		return err
 	}
-	if a.known = a.Table.KnownFrom(0); a.Logged {
-		a.known = a.Table.Known()
-	}
+	a.known = a.Table.Known(cmp.Or(a.Beforehand, "nothing"))
 	if a.Report, err = protection.Audit(ctx, a.known, a.hidden, needs, protect.InsiderOf(a.Insider)); err != nil || !all {
 		return err
 	}

@@ -16,13 +16,14 @@ const Name = "audit"
 
 // A Config is what a spec says of the operator. Its source is the published table.
 type Config struct {
-	Prefix  string
-	Truth   string // the internal folder of protect
-	Insider string // what the only contributors of hidden cells must not know; "" is what the log says, as with the others
-	Sliding *int
-	Base    *int
-	All     bool   // findings of all hidden cells
-	Out     string // file of findings; "" for none
+	Prefix     string
+	Truth      string // the internal folder of protect
+	Insider    string // what the only contributors of hidden cells must not know; "" is what the log says, as with the others
+	Beforehand string
+	Sliding    *int
+	Base       *int
+	All        bool   // findings of all hidden cells
+	Out        string // file of findings; "" for none
 }
 
 // Fields is the field table.
@@ -32,6 +33,8 @@ func (c *Config) Fields() schemas.Table {
 		{Name: "truth", To: &c.Truth, File: true, Doc: "The internal folder of protect, by whose table and log the source was made."},
 		{Name: "insider", To: &c.Insider, Words: protect.Insider,
 			Doc: "What the only contributors of hidden cells must not know of others: exact, full or off; without it what the log says."},
+		{Name: "beforehand", To: &c.Beforehand, Words: protect.Beforehand,
+			Doc: "What everybody knows of hidden cells beforehand: that they are occupied, or nothing; without it what the log says."},
 		{Name: "sliding", To: &c.Sliding, Range: schemas.AtLeast(1), Doc: "Width that a hidden cell's interval needs; without it what the log says."},
 		{Name: "base", To: &c.Base, Range: schemas.AtLeast(2), Doc: "Base of rounding; without it what the log says."},
 		{Name: "all_intervals", To: &c.All, Doc: "Findings of all hidden cells, not of those alone that disclose."},

@@ -26,7 +26,7 @@ func ReadLog(path string, text []byte) (*Log, error) {
 	if err := json.Unmarshal(text, &from); err != nil || from.Version != 1 || len(from.Variables) == 0 {
 		return nil, fmt.Errorf("%s is no log of microrisk table protect", path)
 	}
-	l := &Log{Asked: Asked{Insider: from.Insider}}
+	l := &Log{Asked: Asked{Insider: from.Insider, Beforehand: cmp.Or(from.Beforehand, "occupied")}}
 	for _, v := range from.Variables {
 		t, err := v.Tree()
 		if err != nil {
@@ -60,6 +60,6 @@ func (l *Log) Truth(ctx context.Context, name string, from operators.Source, mem
 // Over is what is asked, and for the rest what the log says.
 func (l *Log) Over(asked Asked) Asked {
 	asked.Insider, asked.Base = cmp.Or(asked.Insider, l.Insider), cmp.Or(asked.Base, l.Base)
-	asked.Sliding = cmp.Or(asked.Sliding, l.Sliding)
+	asked.Sliding, asked.Beforehand = cmp.Or(asked.Sliding, l.Sliding), cmp.Or(asked.Beforehand, l.Beforehand)
 	return asked
 }

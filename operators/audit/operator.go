@@ -34,7 +34,7 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	log, is := with.Files.Documents[c.log()].(*Log)
 	truth, there := with.Files.Documents[c.cells()].(*Truth)
 	if is && there {
-		asked := Asked{Insider: c.Insider, Sliding: c.Sliding}
+		asked := Asked{Insider: c.Insider, Beforehand: c.Beforehand, Sliding: c.Sliding}
 		if c.Base != nil {
 			asked.Base = int64(*c.Base)
 		}

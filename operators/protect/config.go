@@ -22,10 +22,11 @@ const Name = "protect"
 
 // Words of the config.
 var (
-	Methods = []string{"none", "optimal", "modular", "hypercube", "network", "hand", "rounding"}
-	Costs   = []string{"unity", "value", "contributors"}
-	Margins = []string{"grand", "one_way", "all", "none"}
-	Insider = []string{"exact", "full", "off"}
+	Methods    = []string{"none", "optimal", "modular", "hypercube", "network", "hand", "rounding"}
+	Costs      = []string{"unity", "value", "contributors"}
+	Margins    = []string{"grand", "one_way", "all", "none"}
+	Insider    = []string{"exact", "full", "off"}
+	Beforehand = []string{"occupied", "nothing"}
 	// Statistics are what cells may be asked to have; only the first two can be protected.
 	Statistics = []string{"sum", "count", "mean", "median", "ratio"}
 )
@@ -53,14 +54,15 @@ type Config struct {
 	Sliding   *int   // the width that a hidden cell's interval needs, besides the levels of rules
 	Overrides string // file with what is said of cells by hand
 
-	Method  string
-	Base    int64    // of rounding
-	Cost    string   // of hiding a cell
-	Margins string   // totals that are never hidden
-	Insider string   // what holders who are the only ones of a hidden cell must not know of others
-	Seconds *float64 // limit
-	Nodes   *int     // limit of the search, which is the same wherever it runs
-	Solver  string
+	Method     string
+	Base       int64    // of rounding
+	Cost       string   // of hiding a cell
+	Margins    string   // totals that are never hidden
+	Insider    string   // what holders who are the only ones of a hidden cell must not know of others
+	Beforehand string   // what everybody knows of hidden cells beforehand
+	Seconds    *float64 // limit
+	Nodes      *int     // limit of the search, which is the same wherever it runs
+	Solver     string
 
 	Out    string // file that can be published
 	Inside string // folder of what must not be
@@ -219,6 +221,18 @@ func (c *Config) methodFields() []schemas.Field {
 			Flag: &schemas.Flag{
 				Name:  "insider",
 				Usage: "what the only contributors of hidden cells must not know of others: exact, full or off (default: exact)",
+			},
+		},
+		{
+			Name:    "beforehand",
+			To:      &c.Beforehand,
+			Words:   Beforehand,
+			Default: "occupied",
+			Doc: "What everybody knows of hidden cells beforehand: that they are not empty, as empty cells are not hidden (occupied), or nothing but that no " +
+				"value is negative (nothing), to compare with programs that take attackers for such.",
+			Flag: &schemas.Flag{
+				Name:  "beforehand",
+				Usage: "what everybody knows of hidden cells beforehand: that they are occupied, or nothing (default: occupied)",
 			},
 		},
 		{Name: "seconds", To: &c.Seconds, Range: schemas.Positive(), Doc: "Stop searching after this time, with the best that was found.",

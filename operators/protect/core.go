@@ -207,9 +207,14 @@ func (p *Protected) margins() {
 	}
 }
 
-// Known is the table as package protection has it: nobody knows more beforehand than that nothing is negative, if that is so, and that what
-// is hidden is not 0, as cells that are empty are not in files and zeros are not hidden.
-func (table *Table) Known() *protection.Table { return table.KnownFrom(1) }
+// Known is the table as package protection has it: nobody knows more beforehand than that nothing is negative, if that is so, and, unless the
+// word is nothing, that what is hidden is not 0, as cells that are empty are not in files and zeros are not hidden.
+func (table *Table) Known(beforehand string) *protection.Table {
+	if beforehand == "nothing" {
+		return table.KnownFrom(0)
+	}
+	return table.KnownFrom(1)
+}
 
 // KnownFrom is Known, if everybody knows that what is not 0 is at least so much: 0 where zeros might be hidden too.
 func (table *Table) KnownFrom(least int64) *protection.Table {
@@ -253,7 +258,7 @@ func (p *Protected) make(ctx context.Context, with With) error {
 	if p.Config.Method == "rounding" {
 		return p.round(ctx, p.Table.KnownFrom(0), with) // rounded to 0 is like empty
 	}
-	t := p.Table.Known()
+	t := p.Table.Known(p.Config.Beforehand)
 	for cell, f := range p.Findings {
 		p.Hidden[cell] = f.Status.Primary()
 	}

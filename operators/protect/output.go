@@ -175,6 +175,7 @@ type Log struct {
 	Cost       string         `json:"cost"`
 	Margins    string         `json:"margins"`
 	Insider    string         `json:"insider"`
+	Beforehand string         `json:"beforehand,omitempty"`
 	Sliding    int            `json:"sliding,omitempty"`
 	Solver     string         `json:"solver,omitempty"`
 	Cells      map[string]int `json:"cells"` // by status
@@ -261,18 +262,19 @@ type LoggedCell struct {
 // Document is a Documented's.
 func (p logDocument) Document() ([]byte, error) {
 	l := &Log{
-		Version:  1,
-		Total:    p.Config.Total,
-		Response: p.Table.Response,
-		Decimals: p.Table.Decimals,
-		Method:   p.Config.Method,
-		Cost:     p.Config.Cost,
-		Margins:  p.Config.Margins,
-		Insider:  p.Config.Insider,
-		Solver:   p.Solver,
-		Cells:    make(map[string]int),
-		Lines:    p.Lines,
-		Seconds:  p.Elapsed.Seconds(),
+		Version:    1,
+		Total:      p.Config.Total,
+		Response:   p.Table.Response,
+		Decimals:   p.Table.Decimals,
+		Method:     p.Config.Method,
+		Cost:       p.Config.Cost,
+		Margins:    p.Config.Margins,
+		Insider:    p.Config.Insider,
+		Beforehand: p.Config.Beforehand,
+		Solver:     p.Solver,
+		Cells:      make(map[string]int),
+		Lines:      p.Lines,
+		Seconds:    p.Elapsed.Seconds(),
 	}
 	for _, t := range p.Table.Grid.Trees {
 		l.Variables = append(l.Variables, loggedTree(t, p.Config.Total))

@@ -100,7 +100,7 @@ func protectSpec(ctx *cli.Context) (*schemas.Spec, error) {
 
 func (c *console) tableAudit() *cli.Command {
 	// What an audit is told of the config of a protected table.
-	told := []string{"table", "hierarchies", "paths", "lead", "total", "decimals", "insider", "sliding", "base"}
+	told := []string{"table", "hierarchies", "paths", "lead", "total", "decimals", "insider", "beforehand", "sliding", "base"}
 	return &cli.Command{
 		Name:      "audit",
 		Usage:     "try on a published table what an attacker would",

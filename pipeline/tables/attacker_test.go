@@ -14,12 +14,13 @@ import (
 	"microrisk/operators/protect"
 )
 
-// A puzzle is what a published table leaves to whoever knows that rows that are there are not empty: finest cells, and sums that are told.
+// A puzzle is what a published table leaves to whoever knows the least value of a row that is there: finest cells, and sums that are told.
 type puzzle struct {
 	leaves []string
 	sums   map[string][]int  // leaves in a cell, by cell
 	told   map[string][2]int // the least and the largest value
 	most   int
+	least  int // of a leaf
 }
 
 // solve calls take for every table that fits; fixed values by leaf are known besides.
@@ -41,7 +42,7 @@ func (p *puzzle) solve(fixed map[string]int, take func(values []int)) {
 			left -= v
 		}
 	try:
-		for v := 1; v <= left; v++ {
+		for v := p.least; v <= left; v++ {
 			if known, ok := fixed[p.leaves[i]]; ok && v != known {
 				continue
 			}
@@ -102,7 +103,7 @@ func TestEnumeratingAttackers(t *testing.T) {
 			leaves = longer
 		}
 		text := strings.Join(names, ",") + "\n"
-		p := &puzzle{sums: make(map[string][]int), told: make(map[string][2]int), most: 4}
+		p := &puzzle{sums: make(map[string][]int), told: make(map[string][2]int), most: 4, least: 1}
 		var truth []int
 		for _, l := range leaves {
 			n := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 2, 3, 5}).Draw(t, l)
@@ -121,10 +122,14 @@ func TestEnumeratingAttackers(t *testing.T) {
 			Table: variables(names...), Hierarchies: map[string]string{"r": hierarchy}, Rules: []protect.Rule{{Rule: "min"}},
 			Method: rapid.SampledFrom(methods).Draw(t, "method"), Margins: rapid.SampledFrom(protect.Margins).Draw(t, "margins"),
 			Insider: rapid.SampledFrom(protect.Insider[:2]).Draw(t, "insider"), Solver: "embedded",
-			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
+			Beforehand: rapid.SampledFrom(protect.Beforehand).Draw(t, "beforehand"),
+			Out:        filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
 		}
 		if len(p.leaves) == 0 {
 			return
+		}
+		if c.Beforehand == "nothing" {
+			p.least = 0
 		}
 		s, err := run(t, source, c)
 		if err == nil && s.Widened > 0 {

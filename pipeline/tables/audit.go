@@ -48,9 +48,9 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 			return nil, session.Wrong(err)
 		}
 	}
-	base := s.Config.Base // said, or logged
+	base, beforehand := s.Config.Base, s.Config.Beforehand // said, or logged
 	schemas.Complete(s.Config.Fields())
-	s.Config.Base = base
+	s.Config.Base, s.Config.Beforehand = base, beforehand
 	if len(s.Config.Table) == 0 {
 		return nil, session.Wrong(errors.New("name the variables of the table (--table), or give the internal folder of protect as --truth"))
 	}
@@ -109,13 +109,13 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	}
 	asked := l.Over(s.asked())
 	s.Config.Table, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Total, l.Config.Decimals, true
-	s.Config.Insider, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Sliding, asked.Base
+	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
 	s.Columns = l.Columns
 	return l.Trees, nil
 }
 
 func (s *AuditSpec) asked() audit.Asked {
-	return audit.Asked{Insider: s.Config.Insider, Sliding: s.Config.Sliding, Base: s.Config.Base}
+	return audit.Asked{Insider: s.Config.Insider, Beforehand: s.Config.Beforehand, Sliding: s.Config.Sliding, Base: s.Config.Base}
 }
 
 // published reads the published values.

@@ -67,14 +67,16 @@ func BenchmarkHealthTables(b *testing.B) {
 		require.NoError(b, err)
 		source := health(b, n)
 		for _, how := range []struct {
-			method, cost string
-			seconds      float64
-		}{{"optimal", "unity", 120}, {"optimal", "value", 180}, {"hypercube", "value", 180}, {"modular", "value", 180}, {"rounding", "value", 60}} {
-			b.Run(fmt.Sprintf("%s/%s/%s", seed, how.method, how.cost), func(b *testing.B) {
+			method, cost, beforehand string
+			seconds                  float64
+		}{{"optimal", "unity", "nothing", 120}, {"optimal", "value", "nothing", 180}, {"optimal", "unity", "occupied", 120},
+			{"optimal", "value", "occupied", 180}, {"hypercube", "value", "occupied", 180}, {"modular", "value", "occupied", 180},
+			{"rounding", "value", "occupied", 60}} {
+			b.Run(fmt.Sprintf("%s/%s/%s/%s", seed, how.method, how.cost, how.beforehand), func(b *testing.B) {
 				var s *protect.Summary
 				for range b.N {
 					c := &protect.Config{Table: variables("area", "disease", "sex"), Rules: []protect.Rule{{Rule: "min"}}, Method: how.method, Cost: how.cost,
-						Seconds: &how.seconds, Base: 3, Out: filepath.Join(b.TempDir(), "public.csv"), Inside: b.TempDir()}
+						Beforehand: how.beforehand, Seconds: &how.seconds, Base: 3, Out: filepath.Join(b.TempDir(), "public.csv"), Inside: b.TempDir()}
 					var err error
 					s, err = tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 					require.NoError(b, err)

@@ -317,6 +317,13 @@ func TestAudit(t *testing.T) {
 		cell := read(t, out, 2)[key]
 		require.Equal(t, want, cell["lower"]+" "+cell["upper"]+" "+cell["audit"], "TV-N2, the pattern of 84: %s", key)
 	}
+	_, err = tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside, Out: out, Config: protect.Config{Beforehand: "nothing"}},
+		session.Options{})
+	require.NoError(t, err)
+	for key, want := range map[string]string{"A|F": "0 18", "B|E": "0 20", "C|H": "0 12"} {
+		cell := read(t, out, 2)[key]
+		require.Equal(t, want, cell["lower"]+" "+cell["upper"], "TV-N2, the pattern of 84: %s", key)
+	}
 	public, err := os.ReadFile(c.Out)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(c.Out, bytes.Replace(public, []byte("A,H,,x"), []byte("A,H,18,"), 1), 0o666))
@@ -326,6 +333,26 @@ func TestAudit(t *testing.T) {
 	require.NoError(t, os.WriteFile(c.Out, bytes.Replace(public, []byte("A,E,,x"), []byte("A,E,24,"), 1), 0o666))
 	_, err = try()
 	require.ErrorContains(t, err, "1 published values are not the true ones")
+}
+
+// What attackers do not know beforehand need not be hidden from them: an audit by what they do know finds it.
+func TestBeforehand(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "table.csv")
+	require.NoError(t, os.WriteFile(source, []byte("a,b,n\nx,1,1\nx,2,1\ny,1,1\ny,2,1\n"), 0o666))
+	c := &protect.Config{Table: variables("a", "b"), Rules: []protect.Rule{{Rule: "min", N: new(2)}}, Insider: "off", Solver: "embedded",
+		Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+	_, err := tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
+	require.ErrorContains(t, err, "cannot be protected", "four ones and their total of 4: whoever knows that none is empty knows all")
+	c.Beforehand = "nothing"
+	_, err = tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
+	require.NoError(t, err)
+	a, err := tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside}, session.Options{})
+	require.NoError(t, err)
+	require.Empty(t, a.Report.Failed())
+	a, err = tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside, Config: protect.Config{Beforehand: "occupied"}}, session.Options{})
+	require.NoError(t, err)
+	require.Len(t, a.Report.Failed(), 4)
 }
 
 // T0 of Miller 2005, table 2.1.3.
