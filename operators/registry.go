@@ -98,3 +98,6 @@ type Parted interface{ Part(name string) any }
 type Tabled interface {
 	Tables(mem memory.Allocator) arrow.Record
 }
+
+// A Footed is a Tabled with metadata for its file, by their keys, if files of its kind have such.
+type Footed interface{ Footer() map[string]string }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"microrisk/operators/parquetfile"
 	"microrisk/operators/recode"
 	"microrisk/operators/selection"
 	"microrisk/pipeline/session"
@@ -21,12 +20,8 @@ func AnnotatedSpec(ctx context.Context, path string) (*schemas.Spec, error) {
 	if session.KindOf(path) != session.ParquetKind {
 		return nil, session.Wrong(fmt.Errorf("name the key variables (--key AGE,SEX,...): %s has no metadata that tell them", path))
 	}
-	source, err := parquetfile.Open(ctx, []string{path}, parquetfile.Options{})
+	text, err := session.MetadataOf(ctx, path, schemas.MetadataKey)
 	if err != nil {
-		return nil, err
-	}
-	text := source.KeyValue(0, schemas.MetadataKey)
-	if err := source.Close(); err != nil {
 		return nil, err
 	}
 	if text == "" {

@@ -13,6 +13,7 @@ import (
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators"
+	"microrisk/operators/tablefile"
 	"microrisk/schemas"
 )
 
@@ -86,6 +87,17 @@ func (p publicTable) Tables(mem memory.Allocator) arrow.Record {
 	return c.Record()
 }
 
+// Footer is a Footed's: nothing but the version.
+func (p publicTable) Footer() map[string]string { return footer(&tablefile.Structure{Version: 1}) }
+
+func footer(s *tablefile.Structure) map[string]string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil // there are texts and numbers only
+	}
+	return map[string]string{tablefile.StructureKey: string(text)}
+}
+
 // internalCells are all that is known of the cells.
 type internalCells struct{ *Protected }
 
@@ -146,6 +158,11 @@ func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 	})
 	t.Column(c, "published", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
 	return c.Record()
+}
+
+// Footer is a Footed's.
+func (p internalCells) Footer() map[string]string {
+	return footer(tablefile.StructureOf(tablefile.KindCells, p.Table.Grid.Trees, p.Config.Total, p.Table.Response, p.Table.Decimals))
 }
 
 // audited are the audit's findings by cell.

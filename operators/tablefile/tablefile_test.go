@@ -217,7 +217,8 @@ func TestParseAPriori(t *testing.T) {
 
 // FuzzText gives any text to all readers: they never panic, and what they give has no code twice below one parent.
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"Nr\n@1\n@2\nOs", "1:10-12\n2:13-", "a;b;u\nc;d;pl;1;2", "@", ":", "a-b:-", "\ufeff", "a: [b, {c: d}]"} {
+	for _, s := range []string{"Nr\n@1\n@2\nOs", "1:10-12\n2:13-", "a;b;u\nc;d;pl;1;2", "@", ":", "a-b:-", "\ufeff", "a: [b, {c: d}]",
+		`{"version":1,"kind":"cells","variables":[{"name":"r","total":"T","parents":{"a":"T","b":"a"}}]}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -233,6 +234,13 @@ func FuzzText(f *testing.F) {
 			require.Equal(t, len(codes), n)
 		}
 		_, _ = ParseAPriori("x", []byte(s), 2)
+		if structure, err := ReadStructure("x", s); err == nil && structure != nil {
+			for _, v := range structure.Variables {
+				if tree, err := structure.Tree("x", v.Name); err == nil && tree != nil {
+					require.Equal(t, len(v.Parents)+1, len(tree.Nodes))
+				}
+			}
+		}
 		if tree, err := outlineTree(s, false); err == nil {
 			for _, at := range tree.Places() {
 				require.Len(t, at, 1)

@@ -49,7 +49,15 @@ the boundary.`,
 			if err := sayFields(ctx, columns.Fields()); err != nil {
 				return err
 			}
-			if columns.Said() {
+			ready := columns.Said()
+			if !ready && ctx.Args().Len() == 1 {
+				structure, err := tables.StructureOf(ctx.Context, ctx.Args().First())
+				if err != nil {
+					return err
+				}
+				ready = structure != nil
+			}
+			if ready {
 				return c.protectReady(ctx, columns)
 			}
 			spec, err := protectSpec(ctx)
@@ -65,11 +73,13 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 	}
 	for _, flag := range []string{"print-spec", "select", "missing-codes", "response", "contributor", "weight"} {
 		if ctx.IsSet(flag) {
-			return usage("--%s is for records, and --count or --value say that %s is a ready-made table", flag, ctx.Args().First())
+			return usage("--%s is for records, and %s is a ready-made table: its metadata, --count or --value say so", flag, ctx.Args().First())
 		}
 	}
 	p := &protect.Config{}
-	if err := sayFields(ctx, p.Fields()); err != nil {
+	fields := p.Fields()
+	fields.Field("table").Flag.Needed = "" // its metadata may tell
+	if err := sayFields(ctx, fields); err != nil {
 		return err
 	}
 	o, err := c.options(ctx)

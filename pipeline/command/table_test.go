@@ -34,6 +34,15 @@ func TestTableProtect(t *testing.T) {
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.out, "protected enough")
 	require.FileExists(t, "found.csv")
+	// The internal table tells its structure itself.
+	r = microrisk(t, strings.Fields("table protect internal/cells.parquet --rule min:n=2 --margins none -o once-more.csv --internal once")...)
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.out, "can be published  once-more.csv")
+	r = microrisk(t, strings.Fields("table audit public.csv --truth internal/cells.parquet")...)
+	require.Zero(t, r.status, r.err)
+	r = microrisk(t, strings.Fields("table protect internal/cells.parquet --rule min:n=2 --weight w -o no.csv")...)
+	require.Equal(t, 2, r.status)
+	require.Contains(t, r.err, "--weight is for records, and internal/cells.parquet is a ready-made table")
 	// The same by a spec.
 	r = microrisk(
 		t,

@@ -365,6 +365,10 @@ func WriteRecordTo(ctx context.Context, to files.Output, made operators.Tabled, 
 	if err != nil {
 		return err
 	}
-	_, err = chain.Run(ctx, source, sink, operators.Options{Workers: o.Workers})
+	run := operators.Options{Workers: o.Workers}
+	if f, has := made.(operators.Footed); has {
+		run.Finish = func(*operators.Report) (map[string]string, error) { return f.Footer(), nil }
+	}
+	_, err = chain.Run(ctx, source, sink, run)
 	return err
 }

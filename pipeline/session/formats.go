@@ -61,6 +61,15 @@ func OpenPaths(ctx context.Context, paths []string, o Options) (source, error) {
 	return Open(ctx, from, in, o)
 }
 
+// MetadataOf is what the metadata of a Parquet file have under a key, "" for nothing.
+func MetadataOf(ctx context.Context, path, key string) (string, error) {
+	source, err := parquetfile.Open(ctx, []string{path}, parquetfile.Options{})
+	if err != nil {
+		return "", err
+	}
+	return source.KeyValue(0, key), source.Close()
+}
+
 func openFiles(ctx context.Context, s schemas.Source, in *Inputs, o Options) (source, error) {
 	switch {
 	case in.Stdin:

@@ -3,8 +3,8 @@
 package tables
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +15,7 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/audit"
 	"microrisk/operators/protect"
+	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -41,19 +42,29 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 		return nil, session.Wrong(fmt.Errorf("the truth %s cannot be read: %w", s.Truth, err))
 	}
 	var trees []*tabular.Tree // of the log; nil: those of hierarchies
-	truth := s.Truth
-	if info.IsDir() {
+	var structure *tablefile.Structure
+	truth, logged := s.Truth, info.IsDir()
+	if logged {
 		truth = filepath.Join(s.Truth, protect.CellsFile)
 		if trees, err = s.logged(filepath.Join(s.Truth, protect.LogFile)); err != nil {
 			return nil, session.Wrong(err)
 		}
 	}
+	if !logged {
+		if structure, err = StructureOf(ctx, truth); err != nil {
+			return nil, err
+		}
+		if structure != nil && structure.Kind == tablefile.KindCells && !s.Columns.Said() {
+			s.Columns, s.Config.Absolute, logged = audit.CellColumns, true, true
+			s.Config.Beforehand = cmp.Or(s.Config.Beforehand, "occupied")
+		}
+		if err := fill(&s.Config, structure); err != nil {
+			return nil, err
+		}
+	}
 	base, beforehand := s.Config.Base, s.Config.Beforehand // said, or logged
 	schemas.Complete(s.Config.Fields())
 	s.Config.Base, s.Config.Beforehand = base, beforehand
-	if len(s.Config.Table) == 0 {
-		return nil, session.Wrong(errors.New("name the variables of the table (--table), or give the internal folder of protect as --truth"))
-	}
 	for _, path := range s.Config.Hierarchies {
 		reads = append(reads, session.Reading{What: "the hierarchy", Path: path})
 	}
@@ -72,7 +83,7 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 		if err != nil {
 			return nil, err
 		}
-		if trees, err = treesOf(with, &s.Config); err != nil {
+		if trees, err = treesOf(with, &s.Config, truth, structure); err != nil {
 			return nil, session.Wrong(err)
 		}
 	}
@@ -83,7 +94,7 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 	if t.Status == nil {
 		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", truth))
 	}
-	p, err := s.published(ctx, &audit.Truth{Table: t, Total: s.Config.Total, Logged: info.IsDir(), Asked: s.asked()}, o)
+	p, err := s.published(ctx, &audit.Truth{Table: t, Total: s.Config.Total, Logged: logged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}

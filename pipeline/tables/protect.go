@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"microrisk/engine/tabular"
 	"microrisk/operators/protect"
+	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -15,6 +15,18 @@ import (
 // what was asked are those for which session.IsSpec is true; a table that is not safe is a *protect.FailedError, and nothing is written.
 func Protect(ctx context.Context, path string, c *protect.Config, columns *protect.Columns, o session.Options) (*protect.Summary, error) {
 	o = o.WithDefaults()
+	structure, err := StructureOf(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if structure != nil && structure.Kind == tablefile.KindCells && !columns.Said() {
+		if columns, err = cellColumns(ctx, path, o); err != nil {
+			return nil, err
+		}
+	}
+	if err := fill(c, structure); err != nil {
+		return nil, err
+	}
 	c.Response = columns.Value
 	schemas.Complete(c.Fields())
 	if err := schemas.CheckDocument(asked{c}); err != nil {
@@ -43,7 +55,7 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 	if err != nil {
 		return nil, err
 	}
-	trees, err := treesOf(operator, c)
+	trees, err := treesOf(operator, c, path, structure)
 	if err != nil {
 		return nil, session.Wrong(err)
 	}
@@ -91,21 +103,6 @@ func operatorOf(ctx context.Context, c *protect.Config, o session.Options) (prot
 		return protect.Operator{}, err
 	}
 	return session.OperatorsOf(spec, with)[0].(protect.Operator), nil
-}
-
-// treesOf are the trees of the variables of a table: those of hierarchies, and totals alone, which grow with the codes that are met.
-func treesOf(operator protect.Operator, c *protect.Config) ([]*tabular.Tree, error) {
-	trees, err := operator.Trees()
-	if err != nil {
-		return nil, err
-	}
-	list := make([]*tabular.Tree, len(c.Table))
-	for v, k := range c.Table {
-		if list[v] = trees[k.Name]; list[v] == nil {
-			list[v] = tabular.NewTree(k.Name)
-		}
-	}
-	return list, nil
 }
 
 // asked is a config as a document of its own.
