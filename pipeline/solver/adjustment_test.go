@@ -56,3 +56,47 @@ func TestAdjustmentBySolvers(t *testing.T) {
 		})
 	}
 }
+
+// Intervals by a solver in a process of its own cost least, and so those of the embedded one where it proves it.
+func TestIntervalsBySolvers(t *testing.T) {
+	process, _, err := solver.Of("cbc", t.TempDir())
+	if err != nil {
+		t.Skip(err)
+	}
+	s := &counted{Solver: process}
+	r := rand.New(rand.NewPCG(45, 46))
+	shapes := []tabular.Shape{{3, 3, 3}, {5, 5}, {3, 4, 3}, {2, 3, 4}}
+	found := 0
+	for k := range 100 {
+		g, values := drawn(t, r, shapes[k%len(shapes)], 12)
+		table := &protection.Table{System: g.System(), Values: values}
+		o := adjustment.Options{Cost: make([]int64, g.Cells()), Protected: make([]bool, g.Cells()), Insider: protection.InsiderOff, Nodes: 500}
+		var needs []protection.Need
+		for cell, x := range values {
+			o.Cost[cell] = 1 + r.Int64N(4)
+			o.Protected[cell] = g.Margin(cell) && r.IntN(3) > 0
+			if x > 0 && x < 5 && g.Leaf(cell) {
+				needs = append(needs, protection.Need{Cell: int32(cell), Lower: min(x, r.Int64N(4)), Upper: 1 + r.Int64N(3)})
+			}
+		}
+		want, err := adjustment.Intervals(t.Context(), table, needs, o)
+		if err != nil {
+			var never *adjustment.CellError
+			require.ErrorAs(t, err, &never)
+			continue
+		}
+		found++
+		o.Solver = s
+		got, err := adjustment.Intervals(t.Context(), table, needs, o)
+		require.NoError(t, err)
+		require.True(t, got.Optimal(), "table %d: %v of %d", k, got.Bound, got.Loss)
+		require.LessOrEqual(t, got.Loss, want.Loss, "table %d", k)
+		require.LessOrEqual(t, want.Bound, float64(got.Loss)+1e-6, "table %d", k)
+		if want.Optimal() {
+			require.Equal(t, want.Loss, got.Loss, "table %d", k)
+		}
+	}
+	require.Greater(t, found, 30)
+	t.Log(found, "tables,", s.calls, "calls")
+	require.Greater(t, s.calls, 2)
+}

@@ -1,16 +1,17 @@
 // Package adjustment changes the values of tables before they are published, where package protection hides them: noise and rounding of
 // each cell by itself, noise of margins that the interior is fitted to, and the least changes that move every cell that discloses far enough
-// while the table still adds up.
+// while the table still adds up, and intervals in the place of values.
 //
 //	draws := adjustment.ByName(key, name)                       // chance depends on a secret and on the cell, or on its people
 //	p, err := adjustment.Perturb(system, counts, kernel, draws) // each cell by itself: totals differ from the sums of their parts
 //	p, err = adjustment.PerturbParts(system, counts, kernel, draws)
 //	c, err := adjustment.Control(ctx, table, needs, adjustment.Controls{})
+//	w, err := adjustment.Intervals(ctx, table, needs, adjustment.Options{Cost: ones, Draws: draws, Spread: 1})
 //
 // Everything is by cell number of a tabular.System; values are whole numbers of some unit.
 //
 // Sources: Miller 2005, Statistical disclosure control: applications in healthcare (noise, multiplicative noise, Barnardisation); Dandekar &
-// Cox 2002 and Castro 2006 on controlled tabular adjustment.
+// Cox 2002 and Castro 2006 on controlled tabular adjustment; Fischetti & Salazar-González 2003, 2005 on partial cell suppression.
 package adjustment
 
 import (

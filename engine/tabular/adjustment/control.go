@@ -100,7 +100,10 @@ func Control(ctx context.Context, t *protection.Table, needs []protection.Need, 
 	if c.step > 1 {
 		out.Bound = 0
 	}
-	return out, c.recheck(out.Values)
+	if err := c.recheck(out.Values); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func abs(x int64) int64 { return max(x, -x) }
