@@ -53,6 +53,7 @@ type Config struct {
 	Rules     []Rule
 	Sliding   *int   // the width that a hidden cell's interval needs, besides the levels of rules
 	Overrides string // file with what is said of cells by hand
+	SAP       SAP    // asked before and after
 
 	Method     string
 	Base       int64    // of rounding
@@ -181,6 +182,7 @@ func (c *Config) ruleFields() []schemas.Field {
 				"tau-ARGUS' .hst.",
 			Flag: &schemas.Flag{Name: "overrides", Usage: "`FILE` with what is said of cells by hand (.csv or .hst)"},
 		},
+		{Name: "sap", To: schemas.Nested(c.SAP.Fields())},
 	}
 }
 
@@ -279,6 +281,7 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 			}
 		}
 	}
+	c.SAP.check(c, func(field, format string, args ...any) { k.Add(at(field), format, args...) })
 	if len(c.Rules) == 0 {
 		k.Add(at("rules"), "no rule says which cells disclose; the usual one is {rule: min, n: 3}")
 	}
@@ -385,6 +388,9 @@ func (c *Config) Files() []operators.SideFile {
 		read(c.Overrides, "the overrides", func(text []byte) (any, error) {
 			return tablefile.ReadSettings(c.Overrides, text, schemas.VariableNames(c.Table), cmp.Or(c.Total, tabular.TotalCode))
 		})
+	}
+	if c.SAP.Asked() {
+		list = append(list, operators.SideFile{Path: filepath.Join(c.Inside, SAPFile), What: "the table of areas", Kind: operators.MadeTable, Part: PartSAP})
 	}
 	return append(list,
 		operators.SideFile{Path: filepath.Join(c.Inside, CellsFile), What: "the internal table", Kind: operators.MadeTable, Part: PartCells},

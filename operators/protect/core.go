@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"microrisk/engine/attribution"
 	"microrisk/engine/program"
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
@@ -46,6 +47,7 @@ type Protected struct {
 	Settings  []Setting
 	Solver    string
 	Elapsed   time.Duration
+	Areas     []attribution.Row // of areas, if SAP was asked for
 }
 
 // A FailedError says that a protected table did not pass its audit, so that nothing can be published.
@@ -76,7 +78,10 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 	}
 	err := p.make(ctx, with)
 	p.Elapsed = time.Since(start)
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	return p, p.attribution(ctx)
 }
 
 // judge asks all rules of all cells, and then what was said by hand.

@@ -226,6 +226,9 @@ type Summary struct {
 	Widened int     `json:"widened"` // cells that are not next to their values
 	Audit   string  `json:"audit"`
 	Public  string  `json:"public"`
+
+	Area string      `json:"-"` // of SAP
+	SAP  []SAPFigure `json:"-"` // which is of true counts
 }
 
 // Summary says what came of a table of so many records.
@@ -253,6 +256,9 @@ func (p *Protected) Summary(records int64) *Summary {
 	}
 	if p.Rounding != nil {
 		s.Cost, s.Widened, s.Proven = p.Rounding.Cost, len(p.Rounding.Widened), p.Rounding.Optimal
+	}
+	if p.Areas != nil {
+		s.Area, s.SAP = p.Config.SAP.Area, p.Config.SAP.Attributed(p.Table.Grid, p.Areas)
 	}
 	return s
 }

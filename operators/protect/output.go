@@ -31,6 +31,8 @@ func (p *Protected) Part(name string) any {
 		return publicTable{p}
 	case PartCells:
 		return internalCells{p}
+	case PartSAP:
+		return areaTable{p}
 	}
 	return logDocument{p}
 }
@@ -207,6 +209,8 @@ type Log struct {
 	Rounding   *LoggedRounds  `json:"rounding,omitempty"`
 	Lines      []string       `json:"lines,omitempty"`
 	Settings   []LoggedCell   `json:"settings,omitempty"`
+	Area       string         `json:"sap_area,omitempty"`
+	SAP        []SAPFigure    `json:"sap,omitempty"`
 	Seconds    float64        `json:"seconds"`
 }
 
@@ -322,6 +326,9 @@ func (p logDocument) Document() ([]byte, error) {
 	if r := p.Rounding; r != nil {
 		l.TotalCost, l.Proven = r.Cost, r.Optimal
 		l.Rounding = &LoggedRounds{Base: p.Config.Base, Changed: p.Summary(0).Rounded, Widened: len(r.Widened), Controlled: r.Controlled}
+	}
+	if p.Areas != nil {
+		l.Area, l.SAP = p.Config.SAP.Area, p.Config.SAP.Attributed(p.Table.Grid, p.Areas)
 	}
 	for _, s := range p.Settings {
 		x := LoggedCell{Set: s.Set, Reason: s.Reason, Name: s.Name}

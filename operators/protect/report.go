@@ -32,7 +32,8 @@ func (m *Summary) Rows() [][]report.Cell {
 		rows = append(rows, []report.Cell{report.Left("  hidden"), report.Right(report.Count(int64(m.Hidden))), report.Left(report.PartOf(int64(m.Hidden), cells))},
 			[]report.Cell{report.Left("  for others"), report.Right(report.Count(int64(m.Hidden - m.Unsafe))), report.Left(m.ended())})
 	}
-	return append(rows, []report.Cell{report.Left("audit"), report.Right(m.Audit), report.Left("nobody learns more than the rules allow")})
+	rows = append(rows, []report.Cell{report.Left("audit"), report.Right(m.Audit), report.Left("nobody learns more than the rules allow")})
+	return append(rows, sapRows(m.SAP, m.Area != "")...)
 }
 
 // ended says how good the method's choice is.
