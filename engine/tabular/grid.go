@@ -9,8 +9,12 @@ import (
 // A Grid is the cells of a table with structure: a node of each of its trees for every cell. A cell that is not there is empty; whenever a
 // cell is there, all its totals are. Cells are numbered in the order of their nodes, the first tree slowest, so that a total stands before
 // its parts.
+//
+// Tables are the sets of trees, by bits, of tables that are published together and have the same people; a cell is in one of them, and has
+// the total of all other trees. nil is one table of all trees.
 type Grid struct {
-	Trees []*Tree
+	Trees  []*Tree
+	Tables []uint32
 
 	nodes []int32 // of cells, one after another
 	index map[int64]int32
@@ -124,13 +128,38 @@ func (g *Grid) Codes(cell int) []Category {
 
 // Leaf tells whether a cell is the sum of no others.
 func (g *Grid) Leaf(cell int) bool {
-	for v, n := range g.Nodes(cell) {
-		if !g.Trees[v].Leaf(int(n)) {
+	nodes := g.Nodes(cell)
+	for v := range nodes {
+		if g.Split(nodes, v) {
 			return false
 		}
 	}
 	return true
 }
+
+// Split tells whether a cell, by its nodes, is the sum of others along a tree.
+func (g *Grid) Split(nodes []int32, v int) bool {
+	return !g.Trees[v].Leaf(int(nodes[v])) && (nodes[v] != 0 || g.has(among(nodes)|1<<v))
+}
+
+// has tells whether a table has all these trees.
+func (g *Grid) has(trees uint32) bool {
+	return g.Tables == nil || slices.ContainsFunc(g.Tables, func(t uint32) bool { return trees&^t == 0 })
+}
+
+// among are the trees of which a cell has no total, by bits.
+func among(nodes []int32) uint32 {
+	trees := uint32(0)
+	for v, n := range nodes {
+		if n != 0 {
+			trees |= 1 << v
+		}
+	}
+	return trees
+}
+
+// In tells whether a cell, by its nodes, is one of the tables'.
+func (g *Grid) In(nodes []int32) bool { return g.has(among(nodes)) }
 
 // Margin tells whether a cell is a total over some variable, at any level.
 func (g *Grid) Margin(cell int) bool { return !g.Leaf(cell) }
@@ -142,12 +171,11 @@ func (g *Grid) System() *System {
 	for v, t := range g.Trees {
 		for cell := range g.Cells() {
 			copy(nodes, g.Nodes(cell))
-			children := t.Nodes[nodes[v]].Children
-			if len(children) == 0 {
+			if !g.Split(nodes, v) {
 				continue
 			}
 			e := Equation{Total: int32(cell)}
-			for _, c := range children {
+			for _, c := range t.Nodes[nodes[v]].Children {
 				nodes[v] = int32(c)
 				if part := g.Find(nodes); part >= 0 {
 					e.Parts = append(e.Parts, int32(part))
@@ -162,41 +190,21 @@ func (g *Grid) System() *System {
 // Sum gives all cells the sums of the values of those without parts, which are given; the values of others are overwritten. The error names
 // a cell whose sum is no int64.
 func (g *Grid) Sum(values []int64) error {
-	for cell := range values {
-		if !g.Leaf(cell) {
-			values[cell] = 0
+	s := g.System()
+	splits := s.Splits()
+	for cell := s.Cells - 1; cell >= 0; cell-- { // parts stand after their totals
+		if splits[cell] == nil {
+			continue
 		}
-	}
-	nodes := make([]int32, len(g.Trees))
-	for v, t := range g.Trees { // tree by tree: what has no parts along the trees before is complete along this one
-		for cell := g.Cells() - 1; cell >= 0; cell-- {
-			copy(nodes, g.Nodes(cell))
-			if !g.complete(nodes, v) || t.Leaf(int(nodes[v])) {
-				continue
+		sum := int64(0)
+		for _, part := range s.Equations[splits[cell][0]].Parts {
+			x := values[part]
+			if sum+x < sum != (x < 0) {
+				return fmt.Errorf("the sum of the cell %s is beyond whole numbers of 64 bits", Words(g.Codes(cell)))
 			}
-			sum := int64(0)
-			for _, c := range t.Nodes[nodes[v]].Children {
-				nodes[v] = int32(c)
-				if part := g.Find(nodes); part >= 0 {
-					x := values[part]
-					if sum+x < sum != (x < 0) {
-						return fmt.Errorf("the sum of the cell %s is beyond whole numbers of 64 bits", Words(g.Codes(cell)))
-					}
-					sum += x
-				}
-			}
-			values[cell] = sum
+			sum += x
 		}
+		values[cell] = sum
 	}
 	return nil
-}
-
-// complete tells whether a cell has no parts along the trees after v.
-func (g *Grid) complete(nodes []int32, v int) bool {
-	for w := v + 1; w < len(nodes); w++ {
-		if !g.Trees[w].Leaf(int(nodes[w])) {
-			return false
-		}
-	}
-	return true
 }

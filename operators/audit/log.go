@@ -35,6 +35,7 @@ func ReadLog(path string, text []byte) (*Log, error) {
 		l.Trees = append(l.Trees, t)
 		l.Config.Table = append(l.Config.Table, schemas.KeyVariable{Name: v.Name})
 	}
+	l.Config.Linked = from.Linked
 	l.Config.Total, l.Config.Decimals, l.Config.Absolute = from.Total, int64(from.Decimals), true
 	if from.Sliding > 0 {
 		l.Sliding = &from.Sliding

@@ -110,7 +110,10 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 	if err := a.finish(); err != nil {
 		return nil, err
 	}
-	return a.table, t.Err()
+	if err := t.Err(); err != nil {
+		return nil, err
+	}
+	return a.table.only(b.Config.linked())
 }
 
 // bytesOfCell is about what a cell takes until it is protected: its figures, its place, what rules say of it, and its equations.

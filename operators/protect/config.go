@@ -35,6 +35,7 @@ var (
 type Config struct {
 	Prefix      string
 	Table       []schemas.KeyVariable // its variables; Missing is not looked at
+	Linked      [][]string            // tables of some of the variables, which are published together; nil for one of all
 	Hierarchies map[string]string     // files, by variable
 	Paths       bool                  // codes below several parents are told apart by their paths
 	Lead        string                // what stands before codes in .hrc files, once for each level
@@ -87,6 +88,21 @@ func (c *Config) Fields() schemas.Table {
 
 func (c *Config) structureFields() []schemas.Field {
 	return []schemas.Field{
+		{
+			Name: "linked",
+			To:   linkedForm{&c.Linked},
+			Doc: "Tables that are published together, lists of the variables of each: they are protected as one, by the totals that they share. Without it one " +
+				"table of all variables is published.",
+			Flag: &schemas.Flag{Name: "linked", Many: true,
+				Usage: "publish a table of these `VARIABLES` alone, and others; may be repeated (default: one table of all variables)",
+				Set: func(texts []string) error {
+					c.Linked = nil
+					for _, text := range texts {
+						c.Linked = append(c.Linked, strings.Split(text, ","))
+					}
+					return nil
+				}},
+		},
 		{
 			Name: "hierarchies",
 			To:   &c.Hierarchies,
@@ -271,6 +287,7 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 		}
 	}
 	k.TwoPolicies(at("missing"), Name, c.Missing)
+	c.checkLinked(k, at("linked"))
 	for _, f := range []struct {
 		name, what string
 		files      map[string]string

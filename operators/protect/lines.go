@@ -67,7 +67,7 @@ func (p *Protected) along(v int, take func(parent int, cells []int, line detecti
 	for cell := range g.Cells() {
 		nodes := slices.Clone(g.Nodes(cell))
 		parent := int(nodes[v])
-		if g.Trees[v].Leaf(parent) {
+		if !g.Split(nodes, v) {
 			continue
 		}
 		cells, line := []int{cell}, detection.Line(nil)

@@ -186,6 +186,7 @@ type Log struct {
 	Version    int            `json:"version"`
 	Variables  []LoggedTree   `json:"variables"`
 	Recodes    []LoggedRecode `json:"recodes,omitempty"`
+	Linked     [][]string     `json:"linked,omitempty"`
 	Total      string         `json:"total"`
 	Response   string         `json:"response,omitempty"`
 	Decimals   int            `json:"decimals,omitempty"`
@@ -285,6 +286,7 @@ func (p logDocument) Document() ([]byte, error) {
 	l := &Log{
 		Version:    1,
 		Total:      p.Config.Total,
+		Linked:     p.Config.Linked,
 		Response:   p.Table.Response,
 		Decimals:   p.Table.Decimals,
 		Method:     p.Config.Method,

@@ -307,6 +307,14 @@ func (r *reader) table() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if grid.Tables = r.Config.linked(); grid.Tables != nil {
+		for cell := range grid.Cells() {
+			if !grid.In(grid.Nodes(cell)) {
+				return nil, fmt.Errorf("%s has the cell %s, which none of the linked tables has: leave it out, or link a table of its variables", r.Name,
+					tabular.Words(grid.Codes(cell)))
+			}
+		}
+	}
 	n := grid.Cells()
 	t := &Table{
 		Grid:     grid,

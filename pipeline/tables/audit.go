@@ -119,7 +119,7 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 		return nil, err
 	}
 	asked := l.Over(s.asked())
-	s.Config.Table, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Total, l.Config.Decimals, true
+	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
 	s.Columns = l.Columns
 	return l.Trees, nil

@@ -123,6 +123,9 @@ func (t *Table) interior() (*interior, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
+	if t.Grid.Tables != nil {
+		return nil, errors.New("log-linear models are of one table, and this is several that are linked: compare them one by one")
+	}
 	in := &interior{}
 	code := make([][]int, len(t.Grid.Trees)) // of nodes
 	for v, tree := range t.Grid.Trees {

@@ -54,7 +54,7 @@ const (
 
 // box finds the box of least price with which a cell moves as far as it needs, or two: one up, one down. The cells moving are free.
 func (p *plan) box(n Need, free func(int32) bool, price func(int32) int64) (w way, found bool) {
-	if p.Grid == nil || n.Sliding == infinite {
+	if !p.boxable() || n.Sliding == infinite {
 		return w, false
 	}
 	up, down := max(n.Upper, n.Sliding), n.Lower
@@ -272,7 +272,10 @@ func (a *auditor) boxed(holder int64, n Need) (way, bool) {
 const several = 500
 
 // vast tells whether a table has so many that boxes come first.
-func (p *plan) vast() bool { return p.Grid != nil && len(p.System.Equations) > several }
+func (p *plan) vast() bool { return p.boxable() && len(p.System.Equations) > several }
+
+// boxable tells whether boxes keep all equations: those of several tables they need not.
+func (p *plan) boxable() bool { return p.Grid != nil && p.Grid.Tables == nil }
 
 // hideBox hides the cheapest box for a need that its attacker does not know; false if no more cells are hidden.
 func (p *proofs) hideBox(n Need, holder int64) bool {
