@@ -8,11 +8,12 @@ import (
 
 // Tolerances, for problems whose figures are of the order of 1, as tables with unit coefficients are.
 const (
-	feasible   = 1e-9 // a basic variable outside its bounds by less (relative to the bound) is within
-	attractive = 1e-9 // a reduced cost below it is 0
-	pivotal    = 1e-9 // a pivot below it is 0
-	patience   = 40   // degenerate pivots before Bland's rule
-	freshness  = 128  // pivots between inversions
+	feasible   = 1e-9  // a basic variable outside its bounds by less (relative to the bound) is within
+	rounding   = 1e-14 // so is one by less relative to the largest variable, of which sums that must be 0 have the rounding errors
+	attractive = 1e-9  // a reduced cost below it is 0
+	pivotal    = 1e-9  // a pivot below it is 0
+	patience   = 40    // degenerate pivots before Bland's rule
+	freshness  = 128   // pivots between inversions
 )
 
 // ErrNumerical says that rounding errors made a problem unsolvable.
@@ -53,6 +54,7 @@ type Simplex struct {
 	weights       []float64
 	nonzero       []int32
 	degenerate    int
+	noise         float64 // of sums, when they were computed last
 	// Pivots counts all work done.
 	Pivots int
 }
@@ -163,9 +165,11 @@ func (s *Simplex) column(j int32, do func(i int32, v float64)) {
 func (s *Simplex) compute() {
 	rhs := s.weights
 	clear(rhs)
+	largest := 0.0
 	for j, at := range s.at {
 		if at != basic && s.x[j] != 0 {
 			s.column(int32(j), func(i int32, v float64) { rhs[i] -= v * s.x[j] })
+			largest = max(largest, math.Abs(s.x[j]))
 		}
 	}
 	for p, row := range s.inverse {
@@ -174,15 +178,17 @@ func (s *Simplex) compute() {
 			sum += v * rhs[i]
 		}
 		s.x[s.basis[p]] = sum
+		largest = max(largest, math.Abs(sum))
 	}
+	s.noise = rounding * largest
 }
 
 // excess is by how much a basic variable is outside its bounds: negative below, positive above.
 func (s *Simplex) excess(j int32) float64 {
 	switch x := s.x[j]; {
-	case x < s.low[j]-feasible*(1+math.Abs(s.low[j])):
+	case x < s.low[j]-feasible*(1+math.Abs(s.low[j]))-s.noise:
 		return x - s.low[j]
-	case x > s.high[j]+feasible*(1+math.Abs(s.high[j])):
+	case x > s.high[j]+feasible*(1+math.Abs(s.high[j]))+s.noise:
 		return x - s.high[j]
 	}
 	return 0

@@ -9,7 +9,11 @@ import (
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
+	"microrisk/schemas/advice"
 )
+
+// seconds are the limit of time.
+var seconds = advice.Advice{Spec: "seconds", Flags: "--limit"}
 
 // patience is after what time the limits of a search are told of.
 const patience = 30 * time.Second
@@ -60,8 +64,12 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 	switch {
 	case errors.As(err, &never):
 		return p.infeasible(t, never)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no safe pattern was found within %v s: allow more (seconds), or take the method hypercube", *p.Config.Seconds)
+	case errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil:
+		or := "take the method hypercube"
+		if p.Config.Method == "hypercube" {
+			or = "merge categories"
+		}
+		return advice.Errorf("no safe pattern was found within %v s: allow more (%s), or %s", *p.Config.Seconds, seconds, or)
 	case err != nil:
 		return err
 	}
@@ -124,7 +132,9 @@ func (p *Protected) infeasible(t *protection.Table, e *protection.InfeasibleErro
 		text += "all cells that may be hidden leave it"
 	}
 	text += fmt.Sprintf(" %s units, and it needs %s", p.Table.Text(e.Reach), p.Table.Text(e.Need))
-	return errors.New(text + "; let margins be hidden (margins: none), lower its level or set it safe (overrides), or merge categories")
+	return advice.Errorf("%s; let margins be hidden (%s), lower its level or set it safe (%s), or merge categories (%s)", text,
+		advice.Advice{Spec: "margins: none", Flags: "--margins none"}, advice.Advice{Spec: "overrides", Flags: "--overrides"},
+		advice.Advice{Spec: "recodes", Flags: "--recode"})
 }
 
 // round makes all cells multiples of the base that add up, if any cell discloses.
@@ -140,7 +150,7 @@ func (p *Protected) round(ctx context.Context, t *protection.Table, with With) e
 		err = p.auditRounding(ctx, t)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil {
-		return fmt.Errorf("the table was not rounded and audited within %v s: allow more (seconds), or take another base", *p.Config.Seconds)
+		return advice.Errorf("the table was not rounded and audited within %v s: allow more (%s), or take another base", *p.Config.Seconds, seconds)
 	}
 	return err
 }

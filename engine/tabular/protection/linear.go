@@ -3,6 +3,7 @@ package protection
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,6 +23,7 @@ type linear struct {
 	s      *program.Simplex
 	scale  float64
 	duals  []float64
+	first  *program.Basis // where nothing has moved
 	start  *program.Basis // nil to go on from the last search
 	effort *effort
 	err    error
@@ -53,15 +55,15 @@ func newLinear(a *area, e *effort) *linear {
 		}
 		m.AddRow("", 0, 0, terms...)
 	}
-	l.s, l.err = program.NewSimplex(m)
+	if l.s, l.err = program.NewSimplex(m); l.err == nil {
+		l.first = l.s.Basis()
+	}
 	return l
 }
 
 // afresh makes each search begin where nothing has moved: less moves than when it goes on from the last.
 func (l *linear) afresh() *linear {
-	if l.err == nil {
-		l.start = l.s.Basis()
-	}
+	l.start = l.first
 	return l
 }
 
@@ -92,9 +94,7 @@ func (l *linear) reach(column int32, up bool, want int64) (moved int64, columns 
 		l.s.SetBounds(at^1, 0, 0) // moving to and fro is not moving
 		l.s.SetBounds(at, 0, l.scaled(limit))
 		l.s.SetCost(at, 1)
-		before := l.s.Pivots
-		status, err := l.s.Solve(l.effort.ctx, cmp.Or(l.effort.most, program.DefaultPivots))
-		l.effort.pivots += l.s.Pivots - before
+		status, err := l.solve()
 		l.duals, _ = l.s.Duals()
 		l.s.SetCost(at, 0)
 		switch {
@@ -115,6 +115,18 @@ func (l *linear) reach(column int32, up bool, want int64) (moved int64, columns 
 		}
 	}
 	return moved, columns, nil
+}
+
+// solve solves the program. Not to move is always a solution: where rounding errors of the last searches hide that, it begins there.
+func (l *linear) solve() (program.Status, error) {
+	before := l.s.Pivots
+	defer func() { l.effort.pivots += l.s.Pivots - before }()
+	status, err := l.s.Solve(l.effort.ctx, cmp.Or(l.effort.most, program.DefaultPivots))
+	if status == program.Infeasible || errors.Is(err, program.ErrNumerical) {
+		l.s.SetBasis(l.first)
+		status, err = l.s.Solve(l.effort.ctx, cmp.Or(l.effort.most, program.DefaultPivots))
+	}
+	return status, err
 }
 
 // fit scales the program so that it sees no larger figure than most if a cell moves so far.
