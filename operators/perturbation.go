@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"fmt"
 
 	"microrisk/engine/perturb"
@@ -37,6 +38,28 @@ func Kernel(p *schemas.Perturbation) (perturb.Kernel, error) {
 			}
 		}
 		return perturb.Matrix("matrix", rows)
+	case "noise":
+		return perturb.Noise(), nil
+	case "normal":
+		return normal(p).Kernel()
+	case "isd":
+		return perturb.ISD(usual(p.Change, schemas.UsualChange), perturb.Reading(cmp.Or(p.Reading, string(perturb.ReadingA))))
+	case "census2000":
+		return perturb.Census2000(), nil
 	}
 	return nil, fmt.Errorf("there is no scheme %q: it is one of %v", p.Scheme, schemas.Schemes)
+}
+
+// normal is normal noise of counts.
+func normal(p *schemas.Perturbation) perturb.Normal {
+	return perturb.Normal{SD: usual(p.SD, 0), Proportional: usual(p.Proportional, 0), Reach: usual(p.Reach, schemas.UsualReach),
+		Negative: perturb.Negative(cmp.Or(p.Negative, string(perturb.Refuse)))}
+}
+
+// usual is a number, or what is meant where it is not said.
+func usual(x *float64, meant float64) float64 {
+	if x == nil {
+		return meant
+	}
+	return *x
 }

@@ -48,11 +48,73 @@ func kernel(p *schemas.Perturbation, n int) map[int]float64 {
 		for _, o := range p.Matrix[last] {
 			law[int(o.Count)+n-last] += o.Probability
 		}
+	case "noise":
+		if law[n] = 1; n > 0 {
+			law[n-1], law[n], law[n+1] = 1./3, 1./3, 1./3
+		}
+	case "normal":
+		normalLaw(p, n, law)
+	case "isd":
+		c := 0.2
+		if p.Change != nil {
+			c = *p.Change
+		}
+		side := c / 2
+		if p.Reading == "B" {
+			side = c / (1 + c)
+		}
+		switch n {
+		case 1, 4:
+			law[n], law[map[int]int{1: 2, 4: 3}[n]] = 1-c, c
+		case 2, 3:
+			law[n-1], law[n], law[n+1] = side, 1-2*side, side
+		default:
+			law[n] = 1
+		}
+	case "census2000":
+		if law[roundTo(n, 5, "")] = 1; n >= 1 && n <= 7 {
+			law = map[int]float64{4: 1}
+		}
 	default:
 		law[n] = 1
 	}
 	maps.DeleteFunc(law, func(_ int, q float64) bool { return q == 0 })
 	return law
+}
+
+// normalLaw is that of whole numbers near those of a normal law, by integrating its density.
+func normalLaw(p *schemas.Perturbation, n int, law map[int]float64) {
+	sd, reach := *p.SD, 4.0
+	if p.Proportional != nil {
+		sd = min(sd, *p.Proportional*float64(n))
+	}
+	if p.Reach != nil {
+		reach = *p.Reach
+	}
+	far := int(math.Floor(reach*sd + 0.5))
+	if n == 0 || far == 0 {
+		law[n] = 1
+		return
+	}
+	mass, all := make([]float64, 2*far+1), 0.0
+	for e := -far; e <= far; e++ {
+		const steps = 2000
+		for i := range steps {
+			x := float64(e) - 0.5 + (float64(i)+0.5)/steps
+			mass[e+far] += math.Exp(-x * x / sd / sd / 2)
+		}
+		all += mass[e+far]
+	}
+	for e := -far; e <= far; e++ {
+		j := n + e
+		switch {
+		case j < 0 && p.Negative == "truncate":
+			j = 0
+		case j < 0:
+			j = -j
+		}
+		law[j] += mass[e+far] / all
+	}
 }
 
 // A rule says what the counts of some cells add up to.

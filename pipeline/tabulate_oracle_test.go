@@ -228,8 +228,17 @@ func (c *tableCase) writePart(t *testing.T, path string, rows []int) {
 
 // drawScheme makes a scheme at random.
 func drawScheme(r *rand.Rand) schemas.Perturbation {
-	p := schemas.Perturbation{Scheme: oneOf(r, "none", "conventional", "conventional", "random", "random", "barnard", "small", "matrix")}
+	p := schemas.Perturbation{Scheme: oneOf(r, "none", "conventional", "conventional", "random", "random", "barnard", "small", "matrix", "noise", "normal",
+		"isd", "census2000")}
 	switch p.Scheme {
+	case "normal":
+		p.SD, p.Negative = new(oneOf(r, 0.8, 1, 2.5)), oneOf(r, "truncate", "reflect")
+		p.Reach = new(oneOf(r, 1.5, 2))
+		if r.IntN(3) == 0 {
+			p.Proportional = new(oneOf(r, 0.2, 0.5))
+		}
+	case "isd":
+		p.Change, p.Reading = new(oneOf(r, 0.2, 0.5)), oneOf(r, "", "A", "B")
 	case "conventional", "random":
 		p.Base = oneOf[int64](r, 2, 3, 3, 4, 5)
 	case "small":
@@ -422,6 +431,8 @@ func TestTabulateFrequencies(t *testing.T) {
 	writeFile(t, "secret", officeSecret(0))
 	for _, p := range []schemas.Perturbation{
 		{Scheme: "random", Base: 5}, {Scheme: "random", Base: 3, Probability: new(0.75)}, {Scheme: "barnard", Probability: new(0.6)},
+		{Scheme: "noise"}, {Scheme: "isd"}, {Scheme: "isd", Reading: "B", Change: new(0.3)}, {Scheme: "normal", SD: new(1.5), Negative: "reflect"},
+		{Scheme: "normal", SD: new(2.), Proportional: new(0.25)},
 		{
 			Scheme: "matrix",
 			Matrix: [][]schemas.Outcome{{{Count: 0, Probability: 1}}, {{Count: 0, Probability: 0.3}, {Count: 1, Probability: 0.5}, {Count: 3, Probability: 0.2}}},

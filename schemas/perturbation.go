@@ -1,22 +1,27 @@
 package schemas
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strconv"
 )
 
 // A Perturbation is a scheme by which counts are perturbed, with its parameters.
 type Perturbation struct {
-	Scheme      string      // one of Schemes; "" means none
-	Base        int64       // of conventional, random and small
-	Tie         string      // of an even base: up, down or even
-	Probability *float64    // of random: that of the nearest multiple (nil: unbiased); of barnard: that a count stays
-	Last        int64       // of small: counts from 1 to Last become Value
-	Value       int64       // of small
-	Matrix      [][]Outcome // of matrix: by the true count, the last row for all larger ones too
-	Secret      string      // file with the secret by which cells are perturbed; "" means that none is kept
+	Scheme       string      // one of Schemes; "" means none
+	Base         int64       // of conventional, random and small
+	Tie          string      // of an even base: up, down or even
+	Probability  *float64    // of random: that of the nearest multiple (nil: unbiased); of barnard: that a count stays
+	Last         int64       // of small: counts from 1 to Last become Value
+	Value        int64       // of small
+	Matrix       [][]Outcome // of matrix: by the true count, the last row for all larger ones too
+	SD           *float64    // of normal: the standard deviation; of proportional noise the largest
+	Proportional *float64    // of normal: the standard deviation as a share of the count
+	Reach        *float64    // of normal, in standard deviations; nil: UsualReach
+	Negative     string      // of normal: what becomes of a count that would be negative, one of Negatives; "": refuse
+	Change       *float64    // of isd: that a small count changes; nil: UsualChange
+	Reading      string      // of isd, one of Readings; "": A
+	Secret       string      // file with the secret by which cells are perturbed; "" means that none is kept
+	People                   // whose noise it is
 }
 
 // MaxCount is the largest count that can be published: whole numbers up to it are exact in floating point.
@@ -30,27 +35,46 @@ type Outcome struct {
 
 // Words of perturbations and of files of tables.
 var (
-	Schemes = []string{"none", "conventional", "random", "barnard", "small", "matrix"}
-	Ties    = []string{"up", "down", "even"}
+	Schemes   = []string{"none", "conventional", "random", "barnard", "small", "matrix", "noise", "normal", "isd", "census2000"}
+	Ties      = []string{"up", "down", "even"}
+	Negatives = []string{"refuse", "truncate", "reflect"}
+	Readings  = []string{"A", "B"}
 	// CountColumns are the names that a column of counts has in files of tables: no variable of a table has one of them.
 	CountColumns = []string{"published", "value", "count"}
 )
+
+// What is meant where a scheme does not say it.
+const (
+	UsualReach  = 4.0
+	UsualChange = 0.2
+)
+
+// chances are the schemes that leave a count to chance.
+var chances = []string{"random", "barnard", "matrix", "noise", "normal", "isd"}
 
 // SymbolColumn is the column beside values of a table that says why one is not published: no variable of a table has its name.
 const SymbolColumn = "symbol"
 
 // Random tells whether the scheme leaves a count to chance.
-func (p *Perturbation) Random() bool {
-	return p.Scheme == "random" || p.Scheme == "barnard" || p.Scheme == "matrix"
-}
+func (p *Perturbation) Random() bool { return slices.Contains(chances, p.Scheme) }
 
 // Fields is the field table of a perturbation.
 func (p *Perturbation) Fields() Table {
-	return Table{Doc: "How counts are perturbed.", Fields: []Field{
+	return Table{Doc: "How counts are perturbed.", Fields: slices.Concat([]Field{
 		{Name: "scheme", To: &p.Scheme, Words: Schemes, Schema: `"default": "none"`,
 			Doc: "none: as it is. conventional: to the nearest multiple of base. random: to a multiple above or below, by chance. barnard: up or down by one, by " +
-				"chance. small: counts from 1 to last become value, others are rounded. matrix: by a table of probabilities.",
-			Flag: &Flag{Name: "scheme", Usage: "how counts are perturbed: none, conventional, random, barnard, small or matrix (default: none)"}},
+				"chance. small: counts from 1 to last become value, others are rounded. matrix: by a table of probabilities. noise: -1, 0 or 1 is added, equally " +
+				"likely. normal: noise of a normal law. isd: counts from 1 to 4 change by one, by chance, but never to 0 or 5. census2000: 1 to 7 become 4, " +
+				"others the nearest multiple of 5. All but matrix leave 0 as it is.",
+			Flag: &Flag{Name: "scheme", Usage: "how counts are perturbed: " + oneOfWords(Schemes) + " (default: none)"}},
+	}, p.roundingFields(), p.noiseFields(), []Field{
+		{Name: "secret", To: &p.Secret, Doc: "File with the secret by which cells are perturbed, the same wherever it is used.", Schema: `"minLength": 1`,
+			Flag: &Flag{Name: "secret", Usage: "`FILE` with the secret by which cells are perturbed, the same wherever it is used"}},
+	})}
+}
+
+func (p *Perturbation) roundingFields() []Field {
+	return []Field{
 		{
 			Name:  "base",
 			To:    &p.Base,
@@ -77,9 +101,28 @@ func (p *Perturbation) Fields() Table {
 				Set:   p.sayMatrix,
 			},
 		},
-		{Name: "secret", To: &p.Secret, Doc: "File with the secret by which cells are perturbed, the same wherever it is used.", Schema: `"minLength": 1`,
-			Flag: &Flag{Name: "secret", Usage: "`FILE` with the secret by which cells are perturbed, the same wherever it is used"}},
-	}}
+	}
+}
+
+func (p *Perturbation) noiseFields() []Field {
+	return []Field{
+		{Name: "sd", To: &p.SD, Range: Positive(), Doc: "normal: standard deviation of the noise; of proportional noise the largest.",
+			Flag: &Flag{Name: "sd", Usage: "normal: standard deviation of the noise; of proportional noise the largest"}},
+		{Name: "proportional", To: &p.Proportional, Range: Positive(), Doc: "normal: standard deviation as a share of the count, up to sd.",
+			Flag: &Flag{Name: "proportional", Usage: "normal: standard deviation as a share of the count, up to --sd"}},
+		{Name: "reach", To: &p.Reach, Range: Within(1, 8), Schema: `"default": 4`, Doc: "normal: how many standard deviations the noise goes.",
+			Flag: &Flag{Name: "reach", Usage: "normal: how many standard deviations the noise goes (default: 4)"}},
+		{Name: "negative", To: &p.Negative, Words: Negatives, Schema: `"default": "refuse"`,
+			Doc: "normal: what becomes of a count that noise would make negative: there must be none, or it becomes 0, or its size.",
+			Flag: &Flag{Name: "negative",
+				Usage: "normal: what becomes of a count that noise would make negative: refuse (there must be none), truncate (0) or reflect (default: refuse)"}},
+		{Name: "change", To: &p.Change, Range: Within(0, 1).Saying("it must be from 0 to 1"), Schema: `"default": 0.2`,
+			Doc:  "isd: probability that a small count changes.",
+			Flag: &Flag{Name: "change", Usage: "isd: probability that a small count changes (default: 0.2)"}},
+		{Name: "reading", To: &p.Reading, Words: Readings, Schema: `"default": "A"`,
+			Doc:  "isd: counts of 2 and 3 change with that probability, half of it to each side (A), or each side weighs as much as the change of a 1 (B).",
+			Flag: &Flag{Name: "reading", Usage: "isd: 2 and 3 change with half that probability to each side (A), or each side weighs as much (B) (default: A)"}},
+	}
 }
 
 // smallForm is that of last and value, which are judged together.
@@ -120,73 +163,3 @@ func (m matrixForm) Schema(*Field) Ordered {
 }
 
 func (m matrixForm) Check(*Checker, string, *Field) {}
-
-// Check tells all that is wrong with a scheme that stands in no spec; the error is a *SpecError.
-func (p *Perturbation) Check() error {
-	c := &Checker{}
-	c.Table("", p.Fields())
-	c.Perturbation("", p)
-	return AsError("", c.problems)
-}
-
-// Perturbation judges a scheme as a whole; its field table is judged apart.
-func (c *Checker) Perturbation(path string, p *Perturbation) {
-	rounds := p.Scheme == "conventional" || p.Scheme == "random" || p.Scheme == "small"
-	belongs := func(set bool, field string, to ...string) {
-		if set && !slices.Contains(to, p.Scheme) && (p.Scheme == "" || slices.Contains(Schemes, p.Scheme)) {
-			c.Add(path+"."+field, "%s belongs to scheme %s", field, oneOfWords(to))
-		}
-	}
-	belongs(p.Base != 0, "base", "conventional", "random", "small")
-	belongs(p.Tie != "", "tie", "conventional", "small")
-	belongs(p.Probability != nil, "probability", "random", "barnard")
-	belongs(p.Last != 0, "last", "small")
-	belongs(p.Value != 0, "value", "small")
-	belongs(p.Matrix != nil, "matrix", "matrix")
-	belongs(p.Secret != "", "secret", "random", "barnard", "matrix")
-	least := int64(2)
-	if p.Scheme == "small" {
-		least = 1
-	}
-	switch {
-	case rounds && p.Base >= 0 && p.Base < least:
-		c.Add(path+".base", "base is %d; %s rounding needs a base from %d, such as 3 or 5", p.Base, p.Scheme, least)
-	case rounds && p.Scheme != "random" && p.Base%2 == 0 && p.Tie == "":
-		c.Add(path+".tie", "the base %d is even; say what a count in the middle of two multiples becomes: tie: up, down or even", p.Base)
-	case rounds && p.Base%2 == 1 && p.Tie != "":
-		c.Add(path+".tie", "the base %d is odd, there is no tie; leave tie out", p.Base)
-	}
-	if p.Scheme == "small" && (p.Last < 1 || p.Value < 0) {
-		c.Add(path+".last", "small counts are those from 1 to last, which become value; last is %d, value is %d", p.Last, p.Value)
-	}
-	if p.Scheme == "barnard" && p.Probability == nil {
-		c.Add(path, "barnard has no probability; say with which one a count stays: probability: 0.6")
-	}
-	if q := p.Probability; q != nil && p.Scheme == "random" && *q == 0 {
-		c.Add(path+".probability", "probability is %v; it must be from 0 to 1", *q)
-	}
-	if p.Scheme == "matrix" && len(p.Matrix) == 0 {
-		c.Add(path, "matrix has no rows; list one a true count, from 0, such as matrix: [{0: 1}, {0: 0.5, 2: 0.5}]")
-	}
-	for i, row := range p.Matrix {
-		sum := 0.0
-		for _, o := range row {
-			if o.Count < 0 || o.Count > MaxCount {
-				c.Add(fmt.Sprintf("%s.matrix[%d]", path, i), "%d is published as %d; counts are from 0 to %d", i, o.Count, int64(MaxCount))
-			}
-			if !(o.Probability >= 0 && o.Probability <= 1) {
-				c.Add(
-					fmt.Sprintf("%s.matrix[%d]", path, i),
-					"the probability that %d is published as %d is %v; it must be from 0 to 1",
-					i,
-					o.Count,
-					o.Probability,
-				)
-			}
-			sum += o.Probability
-		}
-		if math.Abs(sum-1) > 1e-9 {
-			c.Add(fmt.Sprintf("%s.matrix[%d]", path, i), "the probabilities of the true count %d sum to %v; they must sum to 1", i, sum)
-		}
-	}
-}
