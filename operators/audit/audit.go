@@ -192,6 +192,7 @@ func (a *Audit) others(ctx context.Context) error {
 type FailedError struct {
 	Cells []string // with what is wrong
 	All   int
+	Many  bool // tables together
 }
 
 func (e *FailedError) Error() string {
@@ -199,7 +200,11 @@ func (e *FailedError) Error() string {
 	if n := e.All - len(e.Cells); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("the table is not safe: %s%s", strings.Join(e.Cells, "; "), more)
+	what := "the table is"
+	if e.Many {
+		what = "the tables together are"
+	}
+	return fmt.Sprintf("%s not safe: %s%s", what, strings.Join(e.Cells, "; "), more)
 }
 
 // shownCells is how many cells an error names.
