@@ -18,9 +18,10 @@ import (
 
 // A Truth is the table that a published one was made of.
 type Truth struct {
-	Table  *protect.Table
-	Total  string // what files call totals
-	Logged bool   // it is that of an internal folder: its levels are values
+	Table    *protect.Table
+	Response string // what values are sums of; "" for counts
+	Total    string // what files call totals
+	Logged   bool   // it is that of an internal folder: its levels are values
 	Asked
 }
 

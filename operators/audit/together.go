@@ -12,6 +12,7 @@ import (
 	"microrisk/engine/tabular/overlap"
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators/protect"
+	"microrisk/operators/report"
 	"microrisk/operators/tablefile"
 )
 
@@ -243,9 +244,9 @@ func (t *Together) agree() error {
 	t.values = make([]int64, t.system.System.Cells)
 	from := make([]string, len(t.values))
 	for i, r := range t.Releases {
-		if first := t.Releases[0]; r.Table.Response != first.Table.Response || r.Table.Decimals != first.Table.Decimals {
+		if first := t.Releases[0]; r.Response != first.Response || r.Table.Decimals != first.Table.Decimals {
 			return fmt.Errorf("%s is of %s with %d decimals, and %s of %s with %d: tables that are judged together are of the same thing", first.Name,
-				cmp.Or(first.Table.Response, "counts"), first.Table.Decimals, r.Name, cmp.Or(r.Table.Response, "counts"), r.Table.Decimals)
+				cmp.Or(first.Response, "counts"), first.Table.Decimals, r.Name, cmp.Or(r.Response, "counts"), r.Table.Decimals)
 		}
 		for cell, n := range t.system.Cells[i] {
 			v := r.Table.Values[cell]
@@ -401,7 +402,7 @@ func (t *Together) needs(few int64) (list []protection.Need, of map[int32][]owne
 		}
 	}
 	for i, g := range t.system.Groups {
-		if v := t.values[g.Cell]; v > 0 && v < few && t.Releases[0].Table.Response == "" {
+		if v := t.values[g.Cell]; v > 0 && v < few && t.Releases[0].Response == "" {
 			level := detection.ShareLevel(v, detection.DefaultRange)
 			add(protection.Need{Cell: g.Cell, Lower: level, Upper: level}, owner{-1, i})
 		}
@@ -453,11 +454,29 @@ func (t *Together) Passed() error {
 	}
 	for _, r := range t.Releases {
 		for _, f := range r.Report.Failed() {
-			add(protect.Failure(r.Table, f) + " of " + r.Name)
+			add(r.Name + ": " + protect.Failure(r.Table, f))
 		}
 	}
 	if e.All == 0 {
 		return nil
 	}
 	return e
+}
+
+// Rows say what was found out of the tables together, for a terminal.
+func (t *Together) Rows() [][]report.Cell {
+	var rows [][]report.Cell
+	for _, r := range t.Releases {
+		failed := r.Report.Failed()
+		exact := 0
+		for _, f := range failed {
+			if f.Verdict == protection.Exact {
+				exact++
+			}
+		}
+		rows = append(rows, []report.Cell{report.Left(r.Name), report.Right(report.Count(int64(len(r.Report.Findings)))), report.Left("unsafe cells"),
+			report.Right(report.Count(int64(len(failed) - exact))), report.Left("known too well"), report.Right(report.Count(int64(exact))),
+			report.Left("known exactly")})
+	}
+	return append(rows, []report.Cell{report.Left("by subtraction"), report.Right(report.Count(int64(len(t.Groups)))), report.Left("small groups of people")})
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -115,7 +116,7 @@ func (c *console) tableAudit() *cli.Command {
 		Name:      "audit",
 		Usage:     "try on a published table what an attacker would",
 		ArgsUsage: "PUBLIC",
-		UsageText: "microrisk table audit PUBLIC --truth INTERNAL\nmicrorisk table audit PUBLIC --truth TABLE --table REGION,SEX --value VALUE --status STATUS",
+		UsageText: "microrisk table audit PUBLIC --truth INTERNAL\nmicrorisk table audit PUBLIC --truth TABLE --table REGION,SEX --value VALUE --status STATUS\nmicrorisk table audit PUBLIC --truth INTERNAL --with OTHER=ITSINTERNAL",
 		Description: `For every unsafe cell: the least and the largest value that the published values
 and the totals leave possible, for anybody, and for those who are the only ones in a
 hidden cell and know its value. Exit status 1 if one of them learns too much.
@@ -129,14 +130,35 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				Aliases: []string{"o"},
 				Usage:   "write what was found out of each unsafe cell to `FILE` (.parquet, .arrow or .csv), which must not be published",
 			},
+			&cli.StringSliceFlag{
+				Name:  "with",
+				Usage: "another table that was published of the same people, `PUBLIC=INTERNAL`, or PUBLIC alone if it shows all true values; may be repeated",
+			},
+			&cli.StringFlag{
+				Name:  "parts",
+				Usage: "`FILE` of what categories stand for where tables differ (.csv: table, variable, code, finest); the code of the total: which people a table is of",
+			},
+			&cli.Int64Flag{Name: "few", Usage: "with other tables: fewer than `N` people must not be found by subtraction (default: 3)"},
 		}, fieldFlags(new(protect.Config).Fields().Only(told...), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
-			s := tables.AuditSpec{Truth: ctx.String("truth"), Out: ctx.String("out"), All: ctx.Bool("all-intervals")}
+			s := tables.AuditSpec{Truth: ctx.String("truth"), Out: ctx.String("out"), All: ctx.Bool("all-intervals"), Parts: ctx.String("parts"),
+				Few: ctx.Int64("few")}
+			for _, text := range ctx.StringSlice("with") {
+				public, truth, named := strings.Cut(text, "=")
+				if public == "" || named && truth == "" {
+					return usage("--with is %q; it must be PUBLIC=INTERNAL, or PUBLIC", text)
+				}
+				s.With = append(s.With, tables.With{Public: public, Truth: truth})
+			}
 			switch {
 			case ctx.Args().Len() != 1:
 				return usage("name the published table: microrisk table audit PUBLIC --truth INTERNAL")
 			case s.Truth == "":
 				return usage("name what is true: --truth INTERNAL, the internal folder of table protect")
+			case len(s.With) == 0 && (s.Parts != "" || s.Few != 0):
+				return usage("--parts and --few are for tables that are judged together: name the others (--with)")
+			case ctx.IsSet("few") && s.Few < 2:
+				return usage("--few is %d; it must be at least 2", s.Few)
 			}
 			s.Public = ctx.Args().First()
 			fields := s.Config.Fields()
@@ -150,7 +172,7 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 			if err != nil {
 				return err
 			}
-			a, err := tables.RunAudit(ctx.Context, s, o)
+			a, together, err := tables.RunAuditWith(ctx.Context, s, o)
 			c.finish()
 			if err != nil {
 				return err
@@ -160,7 +182,16 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 					return err
 				}
 			}
-			return a.Passed()
+			if together == nil {
+				return a.Passed()
+			}
+			if !c.quiet {
+				others := report.Plural(int64(len(s.With)), "other table", "other tables")
+				if err := c.print("\n  together with " + others + "\n" + table("    ", together.Rows())); err != nil {
+					return err
+				}
+			}
+			return together.Passed()
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -28,37 +29,134 @@ type AuditSpec struct {
 	Columns protect.Columns // of a table with the true values
 	Out     string          // file of findings, "" for none
 	All     bool            // findings of all hidden cells, not of unsafe ones alone
+
+	With  []With // other tables of the same people
+	Parts string // file of what categories stand for, "" for none
+	Few   int64  // fewer people than these are a small group; 0 for Few
+
+	truth     string          // the table with the true values
+	isLogged  bool            // it is that of an internal folder
+	response  string          // what values are sums of; "" for counts
+	trees     []*tabular.Tree // of the log; nil: those of hierarchies
+	structure *tablefile.Structure
 }
 
-// RunAudit tries all attackers on a published table. Errors about what was asked are those for which session.IsSpec is true.
+// With is another table that is published, of the same people.
+type With struct {
+	Public string
+	Truth  string // its internal folder; "" for a table that is published whole, as it is
+}
+
+// RunAudit tries all attackers on a published table, alone or with others. Errors about what was asked are those for which session.IsSpec is
+// true.
 func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit, error) {
+	a, _, err := RunAuditWith(ctx, s, o)
+	return a, err
+}
+
+// RunAuditWith is RunAudit, with what was found out of all tables together; nil if there is one.
+func RunAuditWith(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit, *audit.Together, error) {
 	o = o.WithDefaults()
+	list := []*AuditSpec{&s}
+	for i := range s.With {
+		list = append(list, &AuditSpec{Public: s.With[i].Public, Truth: s.With[i].Truth, Config: protect.Config{Beforehand: s.Config.Beforehand}})
+	}
+	var reads []session.Reading
+	for _, x := range list {
+		more, err := x.locate(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		reads = append(reads, more...)
+	}
+	var parts []tablefile.Part
+	if s.Parts != "" {
+		text, err := session.ReadRegular(s.Parts, protect.LargestFile)
+		if err == nil {
+			parts, err = tablefile.ParseParts(s.Parts, text)
+		}
+		if err != nil {
+			return nil, nil, session.Wrong(err)
+		}
+		reads = append(reads, session.Reading{What: "the parts", Path: s.Parts})
+	}
+	if s.Out != "" {
+		if err := session.KnownKind(s.Out); err != nil {
+			return nil, nil, err
+		}
+		if err := session.CheckPaths(append(reads, o.Reads...), []string{s.Out}); err != nil {
+			return nil, nil, err
+		}
+		o.Sweep(s.Out)
+	}
+	var releases []audit.Release
+	for _, x := range list {
+		a, err := x.open(ctx, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		releases = append(releases, audit.Release{Name: x.Public, Audit: a})
+	}
+	a := releases[0].Audit
+	if a.Table.Status == nil {
+		return nil, nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
+	}
+	if err := a.Ask(ctx, s.All && s.Out != ""); err != nil {
+		return nil, nil, err
+	}
+	var together *audit.Together
+	if len(s.With) > 0 {
+		var err error
+		if together, err = audit.Combine(ctx, releases, parts, cmp.Or(s.Few, Few)); err != nil {
+			return nil, nil, session.WrongTable(ctx, err)
+		}
+		for _, w := range together.Warnings {
+			o.Logger.Warn(w)
+		}
+	}
+	if s.Out == "" {
+		return a, together, nil
+	}
+	return a, together, session.WriteRecord(ctx, s.Out, a, o, []string{s.Public, s.truth})
+}
+
+// Few is how many people are no small group.
+const Few = 3
+
+// locate finds what is to be read, and what the log says of it.
+func (s *AuditSpec) locate(ctx context.Context) ([]session.Reading, error) {
 	reads, err := session.Readings("the table", []string{s.Public})
 	if err != nil {
 		return nil, err
+	}
+	if s.Truth == "" { // it tells all by itself
+		s.Truth = s.Public
+		if s.Config.Table, err = variablesOf(ctx, s.Public); err != nil {
+			return nil, err
+		}
+		s.Columns.Value = valueColumn
 	}
 	info, err := os.Stat(s.Truth)
 	if err != nil {
 		return nil, session.Wrong(fmt.Errorf("the truth %s cannot be read: %w", s.Truth, err))
 	}
-	var trees []*tabular.Tree // of the log; nil: those of hierarchies
-	var structure *tablefile.Structure
-	truth, logged := s.Truth, info.IsDir()
-	if logged {
-		truth = filepath.Join(s.Truth, protect.CellsFile)
-		if trees, err = s.logged(filepath.Join(s.Truth, protect.LogFile)); err != nil {
+	if s.truth, s.isLogged = s.Truth, info.IsDir(); s.isLogged {
+		s.truth = filepath.Join(s.Truth, protect.CellsFile)
+		if s.trees, err = s.logged(filepath.Join(s.Truth, protect.LogFile)); err != nil {
 			return nil, session.Wrong(err)
 		}
-	}
-	if !logged {
-		if structure, err = StructureOf(ctx, truth); err != nil {
+	} else {
+		if s.structure, err = StructureOf(ctx, s.truth); err != nil {
 			return nil, err
 		}
-		if structure != nil && structure.Kind == tablefile.KindCells && !s.Columns.Said() {
-			s.Columns, s.Config.Absolute, logged = audit.CellColumns, true, true
+		if s.structure != nil && s.structure.Kind == tablefile.KindCells && !s.Columns.Said() {
+			s.Columns, s.Config.Absolute, s.isLogged, s.response = audit.CellColumns, true, true, s.structure.Response
 			s.Config.Beforehand = cmp.Or(s.Config.Beforehand, "occupied")
 		}
-		if err := fill(&s.Config, structure); err != nil {
+		if v := s.Columns.Value; !s.isLogged && v != valueColumn {
+			s.response = v
+		}
+		if err := fill(&s.Config, s.structure); err != nil {
 			return nil, err
 		}
 	}
@@ -68,33 +166,51 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 	for _, path := range s.Config.Hierarchies {
 		reads = append(reads, session.Reading{What: "the hierarchy", Path: path})
 	}
-	reads = append(reads, session.Reading{What: "the truth", Path: truth})
-	if s.Out != "" {
-		if err := session.KnownKind(s.Out); err != nil {
-			return nil, err
-		}
-		if err := session.CheckPaths(append(reads, o.Reads...), []string{s.Out}); err != nil {
-			return nil, err
-		}
-		o.Sweep(s.Out)
+	return append(reads, session.Reading{What: "the truth", Path: s.truth}), nil
+}
+
+// valueColumn is what published tables call their values.
+const valueColumn = "value"
+
+// variablesOf are the columns of a published table that tell its cells.
+func variablesOf(ctx context.Context, path string) ([]schemas.KeyVariable, error) {
+	source, err := session.OpenPaths(ctx, []string{path}, session.Options{}.WithDefaults())
+	if err != nil {
+		return nil, err
 	}
-	if trees == nil {
+	defer source.Close()
+	var list []schemas.KeyVariable
+	for _, f := range source.Schema().Fields() {
+		if !slices.Contains([]string{valueColumn, schemas.SymbolColumn, "lower", "upper"}, f.Name) {
+			list = append(list, schemas.KeyVariable{Name: f.Name})
+		}
+	}
+	if len(list) == 0 || len(source.Schema().FieldIndices(valueColumn)) == 0 {
+		return nil, session.Wrong(fmt.Errorf("%s has no column %q beside those of its variables: name its internal folder (--with %s=INTERNAL)", path, valueColumn,
+			path))
+	}
+	return list, nil
+}
+
+// open reads the truth and what was published of it.
+func (s *AuditSpec) open(ctx context.Context, o session.Options) (*audit.Audit, error) {
+	if s.trees == nil {
 		with, err := operatorOf(ctx, &s.Config, o)
 		if err != nil {
 			return nil, err
 		}
-		if trees, err = treesOf(with, &s.Config, truth, structure); err != nil {
+		if s.trees, err = treesOf(with, &s.Config, s.truth, s.structure); err != nil {
 			return nil, session.Wrong(err)
 		}
 	}
-	t, err := read(ctx, truth, protect.Ready{Config: &s.Config, Columns: &s.Columns, Trees: trees}, o)
+	t, err := read(ctx, s.truth, protect.Ready{Config: &s.Config, Columns: &s.Columns, Trees: s.trees}, o)
 	if err != nil {
+		if s.Truth == s.Public {
+			return nil, session.Wrong(fmt.Errorf("%w; if %s hides cells, has subtotals or was rounded, name its internal folder (--with %s=INTERNAL)", err, s.Public, s.Public))
+		}
 		return nil, err
 	}
-	if t.Status == nil {
-		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", truth))
-	}
-	p, err := s.published(ctx, &audit.Truth{Table: t, Total: s.Config.Total, Logged: logged, Asked: s.asked()}, o)
+	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +218,7 @@ func RunAudit(ctx context.Context, s AuditSpec, o session.Options) (*audit.Audit
 	if err != nil {
 		return nil, session.Wrong(err)
 	}
-	if err := a.Ask(ctx, s.All && s.Out != ""); err != nil || s.Out == "" {
-		return a, err
-	}
-	return a, session.WriteRecord(ctx, s.Out, a, o, []string{s.Public, truth})
+	return a, nil
 }
 
 // logged takes over what the log of protect says, and gives the trees of its variables.
@@ -121,7 +234,7 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	asked := l.Over(s.asked())
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
-	s.Columns = l.Columns
+	s.Columns, s.response = l.Columns, l.Response
 	return l.Trees, nil
 }
 
