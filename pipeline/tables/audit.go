@@ -90,17 +90,14 @@ func RunAuditWith(ctx context.Context, s AuditSpec, o session.Options) (*audit.A
 		o.Sweep(s.Out)
 	}
 	var releases []audit.Release
-	for _, x := range list {
-		a, err := x.open(ctx, o)
+	for i, x := range list {
+		a, err := x.open(ctx, i == 0, o)
 		if err != nil {
 			return nil, nil, err
 		}
 		releases = append(releases, audit.Release{Name: x.Public, Audit: a})
 	}
 	a := releases[0].Audit
-	if a.Table.Status == nil {
-		return nil, nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
-	}
 	if err := a.Ask(ctx, s.All && s.Out != ""); err != nil {
 		return nil, nil, err
 	}
@@ -192,8 +189,8 @@ func variablesOf(ctx context.Context, path string) ([]schemas.KeyVariable, error
 	return list, nil
 }
 
-// open reads the truth and what was published of it.
-func (s *AuditSpec) open(ctx context.Context, o session.Options) (*audit.Audit, error) {
+// open reads the truth, which has to say which cells are unsafe if it is judged, and what was published of it.
+func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*audit.Audit, error) {
 	if s.trees == nil {
 		with, err := operatorOf(ctx, &s.Config, o)
 		if err != nil {
@@ -209,6 +206,9 @@ func (s *AuditSpec) open(ctx context.Context, o session.Options) (*audit.Audit, 
 			return nil, session.Wrong(fmt.Errorf("%w; if %s hides cells, has subtotals or was rounded, name its internal folder (--with %s=INTERNAL)", err, s.Public, s.Public))
 		}
 		return nil, err
+	}
+	if judged && t.Status == nil {
+		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
 	}
 	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
