@@ -81,7 +81,22 @@ type Rows struct {
 	Batch arrow.Record // the columns of Plan.Reads, in that order: coded if their type has equality, else as they are
 	Class [][]int64    // Class[t][r]: ordinal of row r in table t, -1 for none; nil for a table without keys
 	Count [][]int64    // Count[t][r]: records in that class, if Plan.Counts asks for it; undefined for class -1
+
+	Chosen *Bitmap // rows that the operators before it chose; nil for all. What becomes of others is not looked at
 }
+
+// Has tells whether row r counts, as no operator before left it out.
+func (r Rows) Has(row int) bool { return r.Chosen == nil || r.Chosen.Get(row) }
+
+// A RowError is what Apply says of a value of a row of its batch.
+type RowError struct {
+	Row    int
+	Column string // that the text names
+	Err    error
+}
+
+func (e *RowError) Error() string { return e.Err.Error() }
+func (e *RowError) Unwrap() error { return e.Err }
 
 // A Releaser is what a Fitted may also be: it holds memory of Env.Allocator. Release is called once, at the end of the run that fitted it,
 // however that ends.

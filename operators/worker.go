@@ -2,6 +2,7 @@ package operators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas"
 )
 
 // A worker takes batches through a scan. It belongs to one goroutine.
@@ -100,7 +102,7 @@ func (w *worker) array(id int, coded bool) (arrow.Array, error) {
 
 func (w *worker) applyStep(ctx context.Context, i int) error {
 	st := &w.scan.chain.steps[i]
-	rows := Rows{}
+	rows := Rows{Chosen: w.active}
 	fields, arrays := make([]arrow.Field, len(st.reads)), make([]arrow.Array, len(st.reads))
 	for k, id := range st.reads {
 		a, err := w.array(id, true)
@@ -134,6 +136,9 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 	}
 	if err == nil {
 		err = st.plan.fits(columns, keep, w.rows)
+	}
+	if at := new(RowError); errors.As(err, &at) {
+		err = w.rowError(at.Row, schemas.OfColumn(at.Column, at.Err))
 	}
 	if err != nil {
 		return st.plan.named(err)

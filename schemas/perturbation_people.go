@@ -49,3 +49,12 @@ func (c *Checker) people(path string, p *Perturbation) {
 		c.Add(path+".by", "noise by people needs the column with the keys of records (record_key), or the one that tells them apart (record_id): one of the two")
 	}
 }
+
+// Names tells the columns that are named.
+func (p *People) Names(path, who string, s Scope) {
+	for _, x := range []struct{ field, column string }{{"record_key", p.RecordKey}, {"record_id", p.RecordID}} {
+		if x.column != "" {
+			s.Want(path+"."+x.field, who, x.column)
+		}
+	}
+}

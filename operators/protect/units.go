@@ -53,7 +53,7 @@ func (u InUnits) Apply(_ context.Context, mem memory.Allocator, rows operators.R
 		memo = make(map[int]int64)
 	}
 	for i := range column.Len() {
-		if u.Empty && column.IsNull(i) {
+		if u.Empty && column.IsNull(i) || !rows.Has(i) {
 			b.AppendNull()
 			continue
 		}
@@ -65,7 +65,7 @@ func (u InUnits) Apply(_ context.Context, mem memory.Allocator, rows operators.R
 		}
 		v, err := u.of(column, i)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, &operators.RowError{Row: i, Column: u.From, Err: err}
 		}
 		if coded {
 			memo[d.GetValueIndex(i)] = v

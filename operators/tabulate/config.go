@@ -38,7 +38,7 @@ func (c *Config) Fields() schemas.Table {
 		{Name: "margins", To: &c.Margins, Doc: "All margins too, with Total for the variables left out.",
 			Flag: &schemas.Flag{Name: "margins", Usage: "all margins too"}},
 		{Name: "empty", To: &c.Empty, Doc: "Cells of 0 too.", Flag: &schemas.Flag{Name: "empty", Usage: "cells of 0 too"}},
-		{Name: "perturb", To: schemas.Maybe(&c.Perturb, (*schemas.Perturbation).Fields)},
+		{Name: "perturb", To: schemas.Maybe(&c.Perturb, (*schemas.Perturbation).RecordFields)},
 		{Name: "path", To: &c.Path, File: true, Doc: "File that the table goes to (.parquet, .arrow or .csv).",
 			Flag: &schemas.Flag{
 				Name:  "out",
@@ -84,6 +84,9 @@ func (c *Config) Lists(f func(path string, list *[]schemas.KeyVariable)) { f("ce
 func (c *Config) Names(path string, s schemas.Scope) {
 	for i, v := range c.Cells {
 		s.Want(fmt.Sprintf("%s.cells[%d]", path, i), c.ColumnPrefix(), v.Name)
+	}
+	if c.Perturb != nil {
+		c.Perturb.Names(path+".perturb", c.ColumnPrefix(), s)
 	}
 }
 

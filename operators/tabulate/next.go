@@ -47,7 +47,11 @@ func (c *Config) Next(s *schemas.Spec) (tells string, command []string) {
 		}
 	}
 	if p := c.Perturb; p != nil {
-		if command = append(command, p.Args()...); p.Secret == "" && p.Random() { // the noise is known from the file alone
+		known := *p
+		if p.ByPeople() {
+			known.Secret = "" // it does not tell the noise of cells
+		}
+		if command = append(command, known.Args()...); known.Secret == "" && p.Random() { // the noise is known from the file alone
 			command = append(command, "--published", c.Path)
 		}
 	}

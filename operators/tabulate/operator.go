@@ -3,7 +3,6 @@ package tabulate
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	_ "embed"
 	"fmt"
 	"math"
@@ -33,8 +32,11 @@ func init() {
 // Operators is an operators.Config's.
 func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	o := Operator{Config: *c}
-	if c.Perturb != nil {
-		o.Secret = with.Files.Secrets[c.Perturb.Secret]
+	if c.Perturb != nil && c.Perturb.Random() {
+		o.Chance, o.wrong = operators.NewChance(c.Perturb.People, with.Files.Secrets[c.Perturb.Secret])
+	}
+	if keys := o.Chance.Keys(c.ColumnPrefix()); keys != nil {
+		return []operators.Operator{keys, o}
 	}
 	return []operators.Operator{o}
 }
@@ -51,7 +53,8 @@ func (c *Config) Files() []operators.SideFile {
 // An Operator makes a contingency table, as it is or perturbed cell by cell, for a file of its own. It adds no columns.
 type Operator struct {
 	Config Config
-	Secret []byte // by which cells are perturbed; nil: one is made, and not kept
+	Chance *operators.Chance // by which cells are perturbed; nil: it is made, of a secret that is not kept
+	wrong  error             // of making it
 }
 
 // Bind is an Operator's.
@@ -63,6 +66,12 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 			return nil, fmt.Errorf("%s: %w", b.prefix, err)
 		}
 	}
+	if p := o.Config.Perturb; p != nil && p.Random() && o.Chance == nil && o.wrong == nil {
+		b.Chance, b.wrong = operators.NewChance(p.People, nil)
+	}
+	if b.wrong != nil {
+		return nil, b.wrong
+	}
 	for _, v := range o.Config.Cells {
 		if slices.Contains(schemas.CountColumns, v.Name) {
 			return nil, fmt.Errorf("%s: %s is a name of the column of counts in files of tables: rename the variable", b.prefix, v.Name)
@@ -73,6 +82,7 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	request.Sums = b.Chance.Sums(b.prefix)
 	return &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}, nil
 }
 
@@ -129,9 +139,11 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err != nil {
 		return nil, err
 	}
-	key, err := b.secretKey(env)
-	if err != nil {
-		return nil, err
+	if b.Chance != nil && b.Chance.Made != nil {
+		env.Warn(
+			"%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree",
+			b.prefix,
+		)
 	}
 	subsets := 1
 	if b.Config.Margins {
@@ -142,7 +154,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 			return nil, err
 		}
 		env.Progress("tabulating", int64(s), int64(subsets))
-		if err := f.margin(ctx, counts, s, key); err != nil {
+		if err := f.margin(ctx, counts, s); err != nil {
 			return nil, err
 		}
 	}
@@ -167,27 +179,8 @@ func (f *tabulated) kept() (*contingency.Table, error) {
 	return t.Keep(drop).Table()
 }
 
-// secretKey is that of what will be published: never one that can be guessed.
-func (b *bound) secretKey(env operators.Env) (perturb.Key, error) {
-	if b.Config.Perturb == nil || !b.Config.Perturb.Random() {
-		return perturb.Key{}, nil
-	}
-	secret := b.Secret
-	if secret == nil {
-		secret = make([]byte, 32)
-		if _, err := rand.Read(secret); err != nil {
-			return perturb.Key{}, err
-		}
-		env.Warn(
-			"%s: a secret was made for this table and is not kept: another run publishes the same cells otherwise; give secret: FILE for tables that agree",
-			b.prefix,
-		)
-	}
-	return perturb.KeyOf(secret), nil
-}
-
 // margin adds the rows of the margin that leaves out the variables of a set.
-func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, key perturb.Key) error {
+func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int) error {
 	f.runs = append(f.runs, len(f.values))
 	var in []int
 	for v := range t.Variables {
@@ -200,7 +193,7 @@ func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, k
 		return err
 	}
 	if zero := f.bound.kernel.Outcomes(0); f.bound.Config.Empty || len(zero) > 1 || zero[0].Count != 0 {
-		return f.allCells(ctx, m, in, key)
+		return f.allCells(ctx, m, in)
 	}
 	if err := f.roomFor(m.Classes()); err != nil {
 		return err
@@ -213,13 +206,15 @@ func (f *tabulated) margin(ctx context.Context, t *contingency.Table, out int, k
 		for j := range in {
 			row[j] = m.Code(i, j)
 		}
-		f.add(in, row, m.Count(i), key)
+		if err := f.add(m, i, in, row, m.Count(i)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // allCells adds a row for every combination of categories, missing ones where somebody misses a value.
-func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int, key perturb.Key) error {
+func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int) error {
 	shape := make(tabular.Shape, len(in))
 	for j := range in {
 		shape[j] = len(m.Variables[j].Categories)
@@ -241,18 +236,20 @@ func (f *tabulated) allCells(ctx context.Context, m *contingency.Table, in []int
 			return ctx.Err()
 		}
 		tabular.Codes(shape, cell, row)
-		count := int64(0)
+		class, count := -1, int64(0)
 		if next < m.Classes() {
 			same := true
 			for j := range row {
 				same = same && m.Code(next, j) == row[j]
 			}
 			if same {
-				count = m.Count(next)
+				class, count = next, m.Count(next)
 				next++
 			}
 		}
-		f.add(in, row, count, key)
+		if err := f.add(m, class, in, row, count); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -278,18 +275,18 @@ func (f *tabulated) roomFor(more int) error {
 		"leave margins or empty cells out", "take coarser variables")
 }
 
-// add adds the row of a cell, unless nothing would be published in it and empty cells are left out.
-func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
+// add adds the row of a cell, a class of a margin or -1 for an empty one, unless nothing would be published in it and empty cells are left out.
+func (f *tabulated) add(m *contingency.Table, class int, in []int, row []uint32, count int64) error {
 	value := count
 	if p := f.bound.Config.Perturb; p != nil {
-		u := 0.0
-		if p.Random() {
-			u = perturb.Uniform(key, f.identityOf(in, row))
+		u, err := f.draw(m, class, in, row)
+		if err != nil {
+			return err
 		}
 		value = perturb.Draw(f.bound.kernel, count, u)
 	}
 	if value == 0 && !f.bound.Config.Empty {
-		return
+		return nil
 	}
 	j := 0
 	for v := range f.codes {
@@ -301,6 +298,23 @@ func (f *tabulated) add(in []int, row []uint32, count int64, key perturb.Key) {
 		}
 	}
 	f.values = append(f.values, value)
+	return nil
+}
+
+// draw is the number that decides about a cell: of its people, or of its categories; of an empty one of these, as nobody is in it.
+func (f *tabulated) draw(m *contingency.Table, class int, in []int, row []uint32) (float64, error) {
+	chance := f.bound.Chance
+	switch {
+	case chance == nil:
+		return 0, nil
+	case !chance.ByPeople() || class < 0:
+		return perturb.Uniform(chance.Key, f.identityOf(in, row)), nil
+	}
+	sum, exact := m.SumModulo(class, 0)
+	if !exact {
+		return 0, fmt.Errorf("the keys of the records of a cell do not add up to a whole number")
+	}
+	return perturb.UniformOf(chance.Key, sum), nil
 }
 
 // identityOf is what the noise of a cell depends on.

@@ -77,7 +77,7 @@ func TestTabulateByChance(t *testing.T) {
 	}
 	of := func(secret string, names ...string) map[string]string {
 		config := Config{Cells: operatortest.Variables(names...), Margins: true, Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "random", Base: 5}}
-		out, _, err := tabulatedLines(t, Operator{Config: config, Secret: []byte(secret)}, rows...)
+		out, _, err := tabulatedLines(t, Operator{Config: config, Chance: chance(t, secret)}, rows...)
 		require.NoError(t, err)
 		cells := map[string]string{}
 		for _, line := range out {
@@ -217,4 +217,10 @@ func TestTabulateRefusesTotal(t *testing.T) {
 		Operator{Config: Config{Cells: []schemas.KeyVariable{{Name: "A"}}, Path: "t.csv"}},
 	)
 	require.ErrorContains(t, err, `the category "Total", which names totals`)
+}
+
+func chance(t *testing.T, secret string) *operators.Chance {
+	c, err := operators.NewChance(schemas.People{}, []byte(secret))
+	require.NoError(t, err)
+	return c
 }

@@ -22,8 +22,9 @@ func (c *console) tabulate() *cli.Command {
 value where it is perturbed. With --margins the totals too, named Total, each
 before its parts. Cells of 0 are left out unless --empty asks for them. What is
 left to chance depends on each cell and on a secret: with the same --secret, the
-same cell is published alike in all tables.`,
-		Flags: slices.Concat(recordsFlags(), fieldFlags(new(tabulate.Config).Fields(), new(schemas.Perturbation).Fields())),
+same cell is published alike in all tables, and with --noise-by people so are the
+same people, whatever cells they are in.`,
+		Flags: slices.Concat(recordsFlags(), fieldFlags(new(tabulate.Config).Fields(), new(schemas.Perturbation).RecordFields())),
 		Action: func(ctx *cli.Context) error {
 			spec, err := tabulateSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)
@@ -37,12 +38,12 @@ func tabulateSpec(ctx *cli.Context) (*schemas.Spec, error) {
 		return nil, err
 	}
 	t, p := &tabulate.Config{}, &schemas.Perturbation{}
-	for _, fields := range []schemas.Table{t.Fields(), p.Fields()} {
+	for _, fields := range []schemas.Table{t.Fields(), p.RecordFields()} {
 		if err := sayFields(ctx, fields); err != nil {
 			return nil, err
 		}
 	}
-	if len(p.Fields().Write()) > 0 {
+	if len(p.RecordFields().Write()) > 0 {
 		t.Perturb = p
 	}
 	spec.Operators = append(spec.Operators, schemas.Operator{Config: t})
