@@ -94,6 +94,16 @@ func (c *Columns) Truths(name string, value func(row int) bool) {
 	appendTo(c, name, array.NewBooleanBuilder(c.Mem), false, all(value))
 }
 
+// TruthsOrNull appends a column of truth values; nil is null.
+func (c *Columns) TruthsOrNull(name string, value func(row int) *bool) {
+	appendTo(c, name, array.NewBooleanBuilder(c.Mem), true, func(row int) (bool, bool) {
+		if v := value(row); v != nil {
+			return *v, true
+		}
+		return false, false
+	})
+}
+
 // Record is all columns together. It is the caller's to release; the columns are used up.
 func (c *Columns) Record() arrow.Record {
 	r := array.NewRecord(arrow.NewSchema(c.fields, nil), c.arrays, int64(c.Rows))

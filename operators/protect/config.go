@@ -31,6 +31,9 @@ var (
 	Statistics = []string{"sum", "count", "mean", "median", "ratio"}
 )
 
+// Based tells whether a method has a base.
+func Based(method string) bool { return method == "rounding" }
+
 // A Config is what a spec says of a table that is to be published.
 type Config struct {
 	Prefix      string

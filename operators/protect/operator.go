@@ -76,6 +76,8 @@ type Operator struct {
 	Recodes     map[string]tablefile.Recodes
 	Settings    tablefile.Settings
 	Solver      func(asked string) (program.Solver, string, error) // nil: the embedded one
+	// Take is handed the table, and what it is to be protected with, in place of that. nil: the table is protected.
+	Take func(*Table, With)
 }
 
 // Bind is an Operator's.
@@ -154,6 +156,10 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	with.Warn = env.Warn
 	if with.Settings, err = Place(table, b.Settings); err != nil {
 		return nil, err
+	}
+	if b.Take != nil {
+		b.Take(table, with)
+		return &fitted{}, nil
 	}
 	env.Progress("protecting cells", 0, int64(len(table.Cells)))
 	p, err := Protect(ctx, table, &b.Config, with)

@@ -162,6 +162,9 @@ func (r *Rule) concentration() detection.Concentration {
 	return detection.Concentration{P: or(r.P, 80)}
 }
 
+// String is the rule in words, as logs have it.
+func (r *Rule) String() string { return r.name() }
+
 // name is the rule in words, as logs have it.
 func (r *Rule) name() string {
 	if c := r.cells(); c != nil {

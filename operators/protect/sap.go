@@ -40,7 +40,10 @@ func (s *SAP) Fields() schemas.Table {
 			"combination is empty.",
 		Fields: []schemas.Field{
 			{Name: "area", To: &s.Area, Doc: "Variable of the table whose finest categories have a figure each; without it all people are one row.",
-				Flag: &schemas.Flag{Name: "sap-area", Usage: "find the attribution risk (SAP) before and after, for each category of this `VARIABLE` (default: of all people)"}},
+				Flag: &schemas.Flag{
+					Name:  "sap-area",
+					Usage: "find the attribution risk (SAP) before and after, for each category of this `VARIABLE` (default: of all people)",
+				}},
 			{Name: "known", To: &s.Known, Single: true, Range: schemas.AtLeast(0).Saying("it must be 0 or more people"),
 				Doc:  "Numbers of people known (1, 2 and 5 if only the area is said).",
 				Flag: &schemas.Flag{Name: "sap-known", Usage: "numbers of people known, for the attribution risk (SAP) before and after (default: 1,2,5)"}},
@@ -64,6 +67,8 @@ func (s *SAP) Numbers() []int64 {
 func (s *SAP) check(c *Config, add func(field, format string, args ...any)) {
 	switch {
 	case !s.Asked():
+	case c.Linked != nil:
+		add("sap", "SAP is of one table, and several are linked: ask it of each")
 	case c.Response != "" || c.Weight != "":
 		add("sap", "SAP is of counts of people, and this table is none")
 	case s.Area != "" && !slices.Contains(schemas.VariableNames(c.Table), s.Area):

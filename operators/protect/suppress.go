@@ -18,6 +18,15 @@ var seconds = advice.Advice{Spec: "seconds", Flags: "--limit"}
 // patience is after what time the limits of a search are told of.
 const patience = 30 * time.Second
 
+// A refusal says in words of its own what a method could not do, and why: a *protection.InfeasibleError, or that the time was up.
+type refusal struct {
+	error
+	why error
+}
+
+// Unwrap has the words, with their advice, and why.
+func (r *refusal) Unwrap() []error { return []error{r.error, r.why} }
+
 // suppress hides secondary cells by the method.
 func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With) error {
 	for _, s := range p.Settings {
@@ -69,7 +78,7 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 		if p.Config.Method == "hypercube" {
 			or = "merge categories"
 		}
-		return advice.Errorf("no safe pattern was found within %v s: allow more (%s), or %s", *p.Config.Seconds, seconds, or)
+		return &refusal{advice.Errorf("no safe pattern was found within %v s: allow more (%s), or %s", *p.Config.Seconds, seconds, or), err}
 	case err != nil:
 		return err
 	}
@@ -132,9 +141,9 @@ func (p *Protected) infeasible(t *protection.Table, e *protection.InfeasibleErro
 		text += "all cells that may be hidden leave it"
 	}
 	text += fmt.Sprintf(" %s units, and it needs %s", p.Table.Text(e.Reach), p.Table.Text(e.Need))
-	return advice.Errorf("%s; let margins be hidden (%s), lower its level or set it safe (%s), or merge categories (%s)", text,
+	return &refusal{advice.Errorf("%s; let margins be hidden (%s), lower its level or set it safe (%s), or merge categories (%s)", text,
 		advice.Advice{Spec: "margins: none", Flags: "--margins none"}, advice.Advice{Spec: "overrides", Flags: "--overrides"},
-		advice.Advice{Spec: "recodes", Flags: "--recode"})
+		advice.Advice{Spec: "recodes", Flags: "--recode"}), e}
 }
 
 // round makes all cells multiples of the base that add up, if any cell discloses.
@@ -150,7 +159,7 @@ func (p *Protected) round(ctx context.Context, t *protection.Table, with With) e
 		err = p.auditRounding(ctx, t)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil {
-		return advice.Errorf("the table was not rounded and audited within %v s: allow more (%s), or take another base", *p.Config.Seconds, seconds)
+		return &refusal{advice.Errorf("the table was not rounded and audited within %v s: allow more (%s), or take another base", *p.Config.Seconds, seconds), err}
 	}
 	return err
 }

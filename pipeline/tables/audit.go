@@ -36,7 +36,6 @@ type AuditSpec struct {
 
 	truth     string          // the table with the true values
 	isLogged  bool            // it is that of an internal folder
-	method    string          // by which it was protected
 	response  string          // what values are sums of; "" for counts
 	trees     []*tabular.Tree // of the log; nil: those of hierarchies
 	structure *tablefile.Structure
@@ -72,9 +71,12 @@ func RunAuditWith(ctx context.Context, s AuditSpec, o session.Options) (*audit.A
 	}
 	var parts []tablefile.Part
 	if s.Parts != "" {
-		var err error
-		if parts, err = readParts(s.Parts); err != nil {
-			return nil, nil, err
+		text, err := session.ReadRegular(s.Parts, protect.LargestFile)
+		if err == nil {
+			parts, err = tablefile.ParseParts(s.Parts, text)
+		}
+		if err != nil {
+			return nil, nil, session.Wrong(err)
 		}
 		reads = append(reads, session.Reading{What: "the parts", Path: s.Parts})
 	}
@@ -208,7 +210,7 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 	if judged && t.Status == nil {
 		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
 	}
-	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Method: s.method, Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
+	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +234,7 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	asked := l.Over(s.asked())
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
-	s.Columns, s.response, s.method = l.Columns, l.Response, l.Method
+	s.Columns, s.response = l.Columns, l.Response
 	return l.Trees, nil
 }
 

@@ -15,21 +15,8 @@ import (
 // what was asked are those for which session.IsSpec is true; a table that is not safe is a *protect.FailedError, and nothing is written.
 func Protect(ctx context.Context, path string, c *protect.Config, columns *protect.Columns, o session.Options) (*protect.Summary, error) {
 	o = o.WithDefaults()
-	structure, err := StructureOf(ctx, path)
+	columns, structure, err := begin(ctx, path, c, columns, o)
 	if err != nil {
-		return nil, err
-	}
-	if structure != nil && structure.Kind == tablefile.KindCells && !columns.Said() {
-		if columns, err = cellColumns(ctx, path, o); err != nil {
-			return nil, err
-		}
-	}
-	if err := fill(c, structure); err != nil {
-		return nil, err
-	}
-	c.Response = columns.Value
-	schemas.Complete(c.Fields())
-	if err := schemas.CheckDocument(asked{c}); err != nil {
 		return nil, err
 	}
 	reads, err := session.Readings("the table", []string{path})
@@ -51,34 +38,65 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 		return nil, err
 	}
 	o.Sweep(outputs...)
-	operator, err := operatorOf(ctx, c, o)
+	t, with, err := open(ctx, path, c, columns, structure, o)
 	if err != nil {
 		return nil, err
-	}
-	trees, err := treesOf(operator, c, path, structure)
-	if err != nil {
-		return nil, session.Wrong(err)
-	}
-	with, err := operator.With()
-	if err != nil {
-		return nil, session.Wrong(err)
-	}
-	with.Warn = func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }
-	if len(c.Recodes) > 0 && (columns.Status != "" || columns.Lower != "" || columns.Upper != "") {
-		return nil, session.Wrong(errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"))
-	}
-	t, err := read(ctx, path, protect.Ready{Config: c, Columns: columns, Trees: trees, Recodes: operator.Recodes, Warn: with.Warn}, o)
-	if err != nil {
-		return nil, err
-	}
-	if with.Settings, err = protect.Place(t, operator.Settings); err != nil {
-		return nil, session.Wrong(err)
 	}
 	p, err := protect.Protect(ctx, t, c, with)
 	if err != nil {
 		return nil, err
 	}
 	return p.Summary(t.Cells[0].Records), session.WriteParts(ctx, c.Files(), p, o, []string{path})
+}
+
+// begin takes over what a ready-made table says of itself, puts defaults in, and judges what is asked. It gives the columns of the table.
+func begin(
+	ctx context.Context, path string, c *protect.Config, columns *protect.Columns, o session.Options,
+) (*protect.Columns, *tablefile.Structure, error) {
+	structure, err := StructureOf(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if structure != nil && structure.Kind == tablefile.KindCells && !columns.Said() {
+		if columns, err = cellColumns(ctx, path, o); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := fill(c, structure); err != nil {
+		return nil, nil, err
+	}
+	c.Response = columns.Value
+	schemas.Complete(c.Fields())
+	return columns, structure, schemas.CheckDocument(asked{c})
+}
+
+// open reads a ready-made table, and what it is to be protected with.
+func open(
+	ctx context.Context, path string, c *protect.Config, columns *protect.Columns, structure *tablefile.Structure, o session.Options,
+) (t *protect.Table, with protect.With, err error) {
+	operator, err := operatorOf(ctx, c, o)
+	if err != nil {
+		return nil, with, err
+	}
+	trees, err := treesOf(operator, c, path, structure)
+	if err != nil {
+		return nil, with, session.Wrong(err)
+	}
+	if with, err = operator.With(); err != nil {
+		return nil, with, session.Wrong(err)
+	}
+	with.Warn = func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }
+	if len(c.Recodes) > 0 && (columns.Status != "" || columns.Lower != "" || columns.Upper != "") {
+		return nil, with, session.Wrong(errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"))
+	}
+	t, err = read(ctx, path, protect.Ready{Config: c, Columns: columns, Trees: trees, Recodes: operator.Recodes, Warn: with.Warn}, o)
+	if err != nil {
+		return nil, with, err
+	}
+	if with.Settings, err = protect.Place(t, operator.Settings); err != nil {
+		return nil, with, session.Wrong(err)
+	}
+	return t, with, nil
 }
 
 // read reads a ready-made table.

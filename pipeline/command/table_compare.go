@@ -1,0 +1,200 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"microrisk/operators/protect"
+	"microrisk/operators/report"
+	"microrisk/pipeline/compare"
+	"microrisk/pipeline/tables"
+)
+
+func (c *console) tableCompare() *cli.Command {
+	s := &compare.Spec{}
+	return &cli.Command{
+		Name:      "compare",
+		Usage:     "run many methods and parameters on one table, and tell what each loses",
+		ArgsUsage: "FILE...",
+		UsageText: "microrisk table compare FILE... --table REGION,SEX --rule min:n=3 [--method optimal,rounding] [--base 3,5] [--n 3,5,10] [--html FILE]",
+		Description: `The table is read once, from records or ready-made as for table protect, and each
+method is tried on it. Loss is told by the method's own measure (M1), which compares
+variants of one method, and by a log-linear model (M2), which compares methods: with
+hidden cells omitted, taken to be 0, and imputed from the totals, as the figure
+depends on it. Methods that are left to chance are repeated. A method that fails is
+a row that says why. Nothing of it may be published.
+
+A grid has methods with parameters of their own, as specs name them:
+
+   - {method: optimal, cost: unity, margins: none}
+   - {method: rounding, base: 10}`,
+		Flags: slices.Concat(tableSourceFlags(), fieldFlags(s.Fields(), compare.Shared(&s.Config), new(protect.Columns).Fields())),
+		Action: func(ctx *cli.Context) error {
+			s := compare.Spec{}
+			if err := sayFields(ctx, s.Fields()); err != nil {
+				return err
+			}
+			fields := compare.Shared(&s.Config)
+			if len(s.Least) > 0 {
+				fields.Field("rules").Flag.Needed = ""
+			}
+			var err error
+			if s.Source, err = tableSource(ctx, "table compare", &s.Config); err != nil {
+				return err
+			}
+			if s.Source.Records == nil {
+				fields.Field("table").Flag.Needed = "" // its metadata may say so
+			}
+			if err := sayFields(ctx, fields); err != nil {
+				return err
+			}
+			if s.Source.Records != nil {
+				if err := tellCodes(ctx, &s.Config); err != nil {
+					return err
+				}
+			}
+			o, err := c.options(ctx)
+			if err != nil {
+				return err
+			}
+			out, err := compare.Run(ctx.Context, s, o)
+			c.finish()
+			if err != nil || c.quiet {
+				return err
+			}
+			return c.print(compareText(out, &s))
+		},
+	}
+}
+
+// tableSourceFlags are those that say which records a table is made of.
+func tableSourceFlags() []cli.Flag {
+	return slices.DeleteFunc(recordsFlags(), func(f cli.Flag) bool { return f.Names()[0] == "print-spec" })
+}
+
+// tableSource is what a table is made of: a ready-made one if its columns are named, or its metadata tell so, else records.
+func tableSource(ctx *cli.Context, verb string, c *protect.Config) (tables.Source, error) {
+	columns := &protect.Columns{}
+	if err := sayFields(ctx, columns.Fields()); err != nil {
+		return tables.Source{}, err
+	}
+	ready := columns.Said()
+	if !ready && ctx.Args().Len() == 1 {
+		structure, err := tables.StructureOf(ctx.Context, ctx.Args().First())
+		if err != nil {
+			return tables.Source{}, err
+		}
+		ready = structure != nil
+	}
+	if !ready {
+		spec, err := recordsSpec(ctx, verb)
+		return tables.Source{Records: spec}, err
+	}
+	if ctx.Args().Len() != 1 {
+		return tables.Source{}, usage("name one ready-made table: microrisk %s TABLE --table REGION,SEX --count N", verb)
+	}
+	for _, flag := range []string{"select", "missing-codes", "response", "contributor", "weight"} {
+		if ctx.IsSet(flag) {
+			return tables.Source{}, usage("--%s is for records, and %s is a ready-made table", flag, ctx.Args().First())
+		}
+	}
+	return tables.Source{Path: ctx.Args().First(), Columns: columns}, nil
+}
+
+// compareText tells what came of a comparison: what is hidden or changed, and what is lost.
+func compareText(o *compare.Outcome, s *compare.Spec) string {
+	var b strings.Builder
+	b.WriteString(
+		report.Printable(o.Source) + "\n" + report.Printable(strings.Join(o.Variables, " x ")) + ", loss by the model " + report.Printable(o.Model) + "\n\n",
+	)
+	groups := o.Groups()
+	whole := func(of func(*compare.Row) *int64) func(*compare.Group) string {
+		return func(g *compare.Group) string { return spread(g.Of(compare.Count(of)), compare.Short) }
+	}
+	figure := func(of func(*compare.Row) *float64) func(*compare.Group) string {
+		return func(g *compare.Group) string { return spread(g.Of(of), compare.Short) }
+	}
+	b.WriteString(compareTable(groups, []compareColumn{
+		{"method", nil},
+		{"unsafe", whole(func(r *compare.Row) *int64 { return r.Unsafe })},
+		{"touched", figure(func(r *compare.Row) *float64 {
+			if r.Hidden == nil {
+				return nil
+			}
+			touched := float64(*r.Hidden + *r.Changed)
+			return &touched
+		})},
+		{"at most", figure(func(r *compare.Row) *float64 { return r.MaxChange })},
+		{"audit", func(g *compare.Group) string { return g.Runs[0].Audit }},
+		{"proven", (*compare.Group).Proven},
+		{"seconds", func(g *compare.Group) string { return spread(g.Of(compare.Seconds), hundredths) }},
+	}))
+	columns := []compareColumn{
+		{"method", nil},
+		{"M1", figure(func(r *compare.Row) *float64 { return r.LossUnity })},
+		{"M2 omitted", figure(func(r *compare.Row) *float64 { return r.LossOmitted })},
+		{"zero", figure(func(r *compare.Row) *float64 { return r.LossZero })},
+		{"imputed", figure(func(r *compare.Row) *float64 { return r.LossImputed })},
+	}
+	if n := o.Known(); n >= 0 {
+		columns = append(columns, compareColumn{"SAP(" + report.Count(n) + ")", figure(compare.SAPBefore)}, compareColumn{"after", figure(compare.SAPAfter)})
+	}
+	b.WriteString("\n" + compareTable(groups, columns))
+	for _, g := range groups {
+		if note := g.Runs[0].Note; note != "" {
+			b.WriteString("\n" + strings.TrimLeft(wrap(report.Printable(g.Name()+" ("+strings.ReplaceAll(g.Status(), "_", " ")+"): "+note), 2), " ") + "\n")
+		}
+	}
+	b.WriteString("\n" + wrap(compare.Warning+" Touched cells are hidden, or changed by at most so much. M1 compares variants of one method "+
+		"(hidden cells, or the sum of changes), M2 methods: by how many per cent the model's deviance is another one.", 0) + "\n")
+	for _, path := range []string{s.Out, s.JSON, s.Page} {
+		if path != "" {
+			b.WriteString("written to " + report.Printable(path) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// A compareColumn is one of a table of runs; without a text it has their names.
+type compareColumn struct {
+	name string
+	text func(*compare.Group) string
+}
+
+func compareTable(groups []*compare.Group, columns []compareColumn) string {
+	lines := make([][]report.Cell, 1+len(groups))
+	for _, c := range columns {
+		if c.text == nil {
+			lines[0] = append(lines[0], report.Left(c.name))
+			for i, g := range groups {
+				lines[i+1] = append(lines[i+1], report.Left(g.Name()))
+			}
+			continue
+		}
+		lines[0] = append(lines[0], report.Right(c.name))
+		for i, g := range groups {
+			text := c.text(g)
+			if text == "" {
+				text = "-"
+			}
+			lines[i+1] = append(lines[i+1], report.Right(text))
+		}
+	}
+	return table("  ", lines)
+}
+
+// spread is a figure, with half of how far runs are apart.
+func spread(s compare.Spread, write func(float64) string) string {
+	switch {
+	case s.Missing():
+		return ""
+	case write(s.Low) != write(s.High):
+		return write(s.Mean) + "±" + write((s.High-s.Low)/2)
+	}
+	return write(s.Mean)
+}
+
+func hundredths(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

@@ -1,0 +1,206 @@
+// Package compare runs many methods and parameters on one table, and tells what each hides, changes, loses and leaves to be found out.
+//
+//	out, err := compare.Run(ctx, compare.Spec{Source: tables.Source{Path: "ready.csv", Columns: &protect.Columns{Count: "n"}},
+//		Config: protect.Config{Table: variables, Rules: rules}, Bases: []int64{3, 5}, Page: "compare.html"}, session.Options{})
+//
+// Nothing of it may be published: it has true figures, rules and parameters. Source of the report: Miller 2005, chapter 4.
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"microrisk/engine/tabular/fitting"
+	"microrisk/operators/protect"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// An Outcome is what came of a comparison.
+type Outcome struct {
+	Source    string   `json:"source"`
+	Variables []string `json:"variables"`
+	Response  string   `json:"response,omitempty"`
+	Model     string   `json:"model"`
+	Area      string   `json:"sap_area,omitempty"`
+	Rows      []*Row   `json:"runs"`
+
+	spec *Spec
+}
+
+// A comparison at work.
+type comparison struct {
+	*Spec
+	options session.Options
+	table   *protect.Table
+	with    protect.With
+	model   fitting.Model
+	about   Row // what all rows say
+	sap     protect.SAP
+}
+
+// Run compares methods, one after another. A method that fails is a row that says so. Errors about what was asked are those for which
+// session.IsSpec is true.
+func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
+	o = o.WithDefaults()
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	if _, err := s.variants(); err != nil { // before anything is read
+		return nil, err
+	}
+	reads, err := s.Source.Readings(&s.Config)
+	if err != nil {
+		return nil, err
+	}
+	if s.Grid != "" {
+		reads = append(reads, session.Reading{What: "the grid", Path: s.Grid})
+	}
+	var outputs, inputs []string
+	for _, f := range s.files() {
+		outputs = append(outputs, f.Path)
+	}
+	for _, r := range reads {
+		inputs = append(inputs, r.Path)
+	}
+	if err := session.CheckPaths(append(reads, o.Reads...), outputs); err != nil {
+		return nil, err
+	}
+	o.Sweep(outputs...)
+	c := &comparison{Spec: &s, options: o}
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	list, err := s.variants() // with the defaults of the config
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Source: c.about.Source, Variables: schemas.VariableNames(s.Config.Table), Response: c.table.Response, Model: c.about.Model,
+		Area: c.sap.Area, spec: &s}
+	for i, v := range list {
+		o.Progress("comparing methods", int64(i), int64(len(list)))
+		made, err := c.runs(ctx, &v)
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, made...)
+	}
+	o.Progress("comparing methods", int64(len(list)), int64(len(list)))
+	return out, session.WriteParts(ctx, s.files(), out, o, inputs)
+}
+
+// read reads the table.
+func (c *comparison) read(ctx context.Context) error {
+	var err error
+	if c.table, c.with, err = c.Source.Read(ctx, &c.Config, c.options); err != nil {
+		return err
+	}
+	c.with.Warn = nil
+	if c.sap = c.Config.SAP; !c.sap.Asked() && c.table.Response == "" && c.Config.Weight == "" {
+		c.sap.Known = c.sap.Numbers()
+	}
+	names := schemas.VariableNames(c.Config.Table)
+	if c.model, err = c.Spec.model(names); err != nil {
+		return err
+	}
+	c.about = c.describe(names)
+	return nil
+}
+
+// describe is what all rows say of the table.
+func (c *comparison) describe(names []string) Row {
+	g := c.table.Grid
+	r := Row{Source: c.Source.Path, Table: strings.Join(names, " x "), Dims: int64(len(names)), Redesigned: int64(len(c.table.Recodes)),
+		Records: c.table.Cells[0].Records, Model: c.model.Formula(names)}
+	if c.Source.Records != nil {
+		r.Source = strings.Join(c.Source.Records.Source.Path, ", ")
+	}
+	r.Design = fmt.Sprintf("%d-D", r.Dims)
+	if r.Redesigned > 0 {
+		r.Design += fmt.Sprintf(", %d redesigned", r.Redesigned)
+	}
+	all := int64(1)
+	for _, t := range g.Trees {
+		r.Hierarchical = r.Hierarchical || t.Depth() > 1
+		leaves := int64(0)
+		for n := range t.Nodes {
+			if t.Leaf(n) {
+				leaves++
+			}
+		}
+		all *= leaves
+	}
+	for cell := range g.Cells() {
+		if c.table.Cells[cell].Records == 0 && c.table.Values[cell] == 0 {
+			continue
+		}
+		r.Cells++
+		if g.Leaf(cell) {
+			all--
+		}
+	}
+	r.Zeros = all
+	return r
+}
+
+// runs are those of a variant: one, unless it is left to chance. None is one of a method that was not asked for and does not fit the table.
+func (c *comparison) runs(ctx context.Context, v *variant) ([]*Row, error) {
+	var list []*Row
+	var last *protect.Protected
+	for k := range c.Replicates {
+		p, err := c.try(ctx, v)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if unfit(err) && !v.asked {
+			return nil, nil
+		}
+		if last != nil && p != nil && slices.Equal(p.Published, last.Published) && slices.Equal(p.Hidden, last.Hidden) {
+			break // not left to chance
+		}
+		r := c.row(v, p, err)
+		r.Replicate = k + 1
+		if p != nil {
+			within, cancel := context.WithTimeout(ctx, c.patience(v))
+			c.measure(within, r, p)
+			cancel()
+		}
+		list = append(list, r)
+		if p == nil || !chance(p) {
+			break
+		}
+		last = p
+	}
+	return list, ctx.Err()
+}
+
+// chance tells whether another run might come to something else: patterns and controlled rounding are what was chosen, other changes may not be.
+func chance(p *protect.Protected) bool {
+	return p.Pattern == nil && p.Rounding == nil && !slices.Equal(p.Published, p.Table.Values)
+}
+
+// patience is how long a run, and what is found out of it, may take at most: the search's limit, and as much for audits.
+func (c *comparison) patience(v *variant) time.Duration {
+	seconds := c.Seconds
+	if v.config.Seconds != nil {
+		seconds = *v.config.Seconds
+	}
+	return time.Duration(2 * seconds * float64(time.Second))
+}
+
+// try protects the table once.
+func (c *comparison) try(ctx context.Context, v *variant) (*protect.Protected, error) {
+	config := v.config
+	if err := check(&config); err != nil {
+		return nil, err
+	}
+	if config.Seconds == nil && config.Nodes == nil {
+		config.Seconds = &c.Seconds
+	}
+	within, cancel := context.WithTimeout(ctx, c.patience(v))
+	defer cancel()
+	return protect.Protect(within, c.table, &config, c.with)
+}
