@@ -2,7 +2,6 @@ package tables_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,48 +9,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/stat/distuv"
 
+	"microrisk/examples/tables/health"
 	"microrisk/operators/protect"
 	"microrisk/pipeline/session"
 	"microrisk/pipeline/tables"
 )
 
-// health is a made-up table of 499,793 people by 26 areas, 12 diseases and sex, as a file: areas by Zipf's law and one that is missing, diseases
-// of an area by a Dirichlet law, two of them rare.
-func health(t testing.TB, seed uint64) string {
-	r := rand.New(rand.NewPCG(seed, 499_793))
-	shares := make([]float64, 26*12)
-	for g := range 26 {
-		size := 1 / float64(g+1)
-		if g == 25 {
-			size = 1e-4
-		}
-		concentration := .5 + 4.5*r.Float64()
-		diseases, sum := make([]float64, 12), 0.0
-		for d := range diseases {
-			diseases[d] = distuv.Gamma{Alpha: concentration, Beta: 1, Src: r}.Rand()
-			if d >= 10 {
-				diseases[d] *= 1e-3
-			}
-			sum += diseases[d]
-		}
-		for d, x := range diseases {
-			shares[12*g+d] = size * x / sum
-		}
-	}
-	at := distuv.NewCategorical(shares, r)
-	counts := make([]int, 2*len(shares))
-	for range 499_793 {
-		counts[2*int(at.Rand())+r.IntN(2)]++
-	}
-	var text strings.Builder
-	text.WriteString("area,disease,sex,n\n")
-	for i, n := range counts {
-		fmt.Fprintf(&text, "%02d,%02d,%d,%d\n", i/24, i/2%12, i%2, n)
-	}
+// healthFile is a made-up table as a file.
+func healthFile(t testing.TB, seed uint64) string {
 	path := filepath.Join(t.TempDir(), "health.csv")
-	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o666))
+	require.NoError(t, os.WriteFile(path, []byte(health.Table(seed)), 0o666))
 	return path
 }
 
@@ -65,7 +33,7 @@ func BenchmarkHealthTables(b *testing.B) {
 	for seed := range strings.SplitSeq(seeds, ",") {
 		n, err := strconv.ParseUint(seed, 10, 64)
 		require.NoError(b, err)
-		source := health(b, n)
+		source := healthFile(b, n)
 		for _, how := range []struct {
 			method, cost, beforehand string
 			seconds                  float64
