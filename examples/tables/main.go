@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"microrisk/examples/tables/health"
 	_ "microrisk/operators/builtin"
 	"microrisk/operators/protect"
 	"microrisk/pipeline"
@@ -30,10 +29,10 @@ import (
 func main() {
 	data := flag.String("data", filepath.Join("examples", "data"), "folder of the sample data")
 	limit := flag.Float64("limit", 60, "seconds of a search")
-	made := flag.String("health", "", "write the made-up table of package health to this file, and do nothing else")
+	made := flag.String("health", "", "write the made-up table of a health office to this file, and do nothing else")
 	flag.Parse()
 	if *made != "" {
-		if err := os.WriteFile(*made, []byte(health.Table(1)), 0o666); err != nil {
+		if err := os.WriteFile(*made, []byte(healthTable(1)), 0o666); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -143,6 +143,7 @@ func TestFailuresAreRows(t *testing.T) {
 	require.Equal(t, compare.StatusInfeasible, out.Rows[0].Status)
 	require.Contains(t, out.Rows[0].Note, "cannot be protected")
 	require.Nil(t, out.Rows[0].Hidden)
+	require.EqualValues(t, 5, *out.Rows[0].Unsafe) // all four, and the total of a
 	require.Nil(t, out.Rows[0].LossImputed)
 	require.Equal(t, compare.StatusOK, out.Rows[1].Status)
 
@@ -302,4 +303,23 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	_, err := compare.Run(ended, spec(t, base), session.Options{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Runs of a method that is left to chance are one group, with the spread of their figures.
+func TestGroups(t *testing.T) {
+	at := func(method string, replicate int64, loss float64) *compare.Row {
+		return &compare.Row{Method: method, Variant: "base 3", Replicate: replicate, LossZero: &loss, Hidden: new(int64), Status: compare.StatusOK}
+	}
+	out := &compare.Outcome{Rows: []*compare.Row{at("random", 1, 2), at("random", 2, 6), at("random", 3, 1), at("rounding", 1, 4)}}
+	out.Rows[2].Status = compare.StatusUnsafe
+	groups := out.Groups()
+	require.Len(t, groups, 2)
+	require.Equal(t, "random, base 3", groups[0].Name())
+	loss := func(r *compare.Row) *float64 { return r.LossZero }
+	require.Equal(t, compare.Spread{Mean: 3, Low: 1, High: 6}, groups[0].Of(loss))
+	require.Equal(t, "3 (1 to 6)", groups[0].Of(loss).Text(compare.Short))
+	require.Equal(t, "4", groups[1].Of(loss).Text(compare.Short))
+	require.Equal(t, compare.StatusUnsafe, groups[0].Status()) // one that fails is told
+	require.True(t, groups[0].Of(compare.SAPAfter).Missing())
+	require.Empty(t, groups[0].Of(compare.SAPAfter).Text(compare.Short))
 }

@@ -64,7 +64,10 @@ func (c *comparison) row(v *variant, p *protect.Protected, err error) *Row {
 // measure finds what a run came to. Figures that cannot be had are left out, with a note.
 func (c *comparison) measure(ctx context.Context, r *Row, p *protect.Protected) {
 	if p.Report == nil && r.Status != StatusOK {
-		return // there is no table to look at
+		if p.Findings != nil { // there is no table to look at, but what was to be protected is known
+			r.Unsafe = whole(unsafeOf(p))
+		}
+		return
 	}
 	r.Seconds = p.Elapsed.Seconds()
 	c.count(r, p)
@@ -86,13 +89,21 @@ func (c *comparison) measure(ctx context.Context, r *Row, p *protect.Protected) 
 	}
 }
 
+// unsafeOf is how many cells are unsafe.
+func unsafeOf(p *protect.Protected) (n int64) {
+	for _, f := range p.Findings {
+		if f.Status.Primary() {
+			n++
+		}
+	}
+	return n
+}
+
 // count counts cells.
 func (c *comparison) count(r *Row, p *protect.Protected) {
-	var unsafe, primary, hidden, inside, changed, people int64
+	unsafe := unsafeOf(p)
+	var primary, hidden, inside, changed, people int64
 	for cell, f := range p.Findings {
-		if f.Status.Primary() {
-			unsafe++
-		}
 		switch {
 		case p.Hidden[cell]:
 			hidden++

@@ -1,4 +1,4 @@
-package tables_test
+package main
 
 import (
 	"fmt"
@@ -10,21 +10,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"microrisk/examples/tables/health"
 	"microrisk/operators/protect"
 	"microrisk/pipeline/session"
 	"microrisk/pipeline/tables"
+	"microrisk/schemas"
 )
 
 // healthFile is a made-up table as a file.
 func healthFile(t testing.TB, seed uint64) string {
 	path := filepath.Join(t.TempDir(), "health.csv")
-	require.NoError(t, os.WriteFile(path, []byte(health.Table(seed)), 0o666))
+	require.NoError(t, os.WriteFile(path, []byte(healthTable(seed)), 0o666))
 	return path
 }
 
 // BenchmarkHealthTables protects such tables of the seeds that MICRORISK_HEALTH has, by a limit of time each:
-// MICRORISK_HEALTH=1,2,3,4,5 go test -run '^$' -bench Health -benchtime 1x -timeout 1h ./pipeline/tables
+// MICRORISK_HEALTH=1,2,3,4,5 go test -run '^$' -bench Health -benchtime 1x -timeout 1h ./examples/tables
 func BenchmarkHealthTables(b *testing.B) {
 	seeds := os.Getenv("MICRORISK_HEALTH")
 	if seeds == "" {
@@ -43,10 +43,19 @@ func BenchmarkHealthTables(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%s/%s/%s", seed, how.method, how.cost, how.beforehand), func(b *testing.B) {
 				var s *protect.Summary
 				for range b.N {
-					c := &protect.Config{Table: variables("area", "disease", "sex"), Rules: []protect.Rule{{Rule: "min"}}, Method: how.method, Cost: how.cost,
-						Beforehand: how.beforehand, Seconds: &how.seconds, Base: 3, Out: filepath.Join(b.TempDir(), "public.csv"), Inside: b.TempDir()}
+					c := &protect.Config{
+						Table:      []schemas.KeyVariable{{Name: "area"}, {Name: "disease"}, {Name: "sex"}},
+						Rules:      []protect.Rule{{Rule: "min"}},
+						Method:     how.method,
+						Cost:       how.cost,
+						Beforehand: how.beforehand,
+						Seconds:    &how.seconds,
+						Base:       3,
+						Out:        filepath.Join(b.TempDir(), "public.csv"),
+						Inside:     b.TempDir(),
+					}
 					var err error
-					s, err = tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
+					s, err = tables.Protect(b.Context(), source, c, &protect.Columns{Count: "n"}, session.Options{})
 					require.NoError(b, err)
 				}
 				b.ReportMetric(float64(s.Unsafe), "unsafe")

@@ -1,5 +1,4 @@
-// Package health makes up a table such as offices of health publish, to try and to compare ways to protect it on.
-package health
+package main
 
 import (
 	"fmt"
@@ -9,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// People are in the table.
-const People = 499_793
+// people are in the table of healthTable.
+const people = 499_793
 
-// Table is a made-up table of People by 26 areas, 12 diseases and sex, as CSV with the column n: areas by Zipf's law and one that is missing,
+// healthTable is a made-up table of people by 26 areas, 12 diseases and sex, as CSV with the column n: areas by Zipf's law and one that is missing,
 // diseases of an area by a Dirichlet law, two of them rare.
-func Table(seed uint64) string {
-	r := rand.New(rand.NewPCG(seed, People))
+func healthTable(seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, people))
 	shares := make([]float64, 26*12)
 	for g := range 26 {
 		size := 1 / float64(g+1)
@@ -37,7 +36,7 @@ func Table(seed uint64) string {
 	}
 	at := distuv.NewCategorical(shares, r)
 	counts := make([]int, 2*len(shares))
-	for range People {
+	for range people {
 		counts[2*int(at.Rand())+r.IntN(2)]++
 	}
 	var text strings.Builder
