@@ -55,6 +55,12 @@ var chances = []string{"random", "barnard", "matrix", "noise", "normal", "isd"}
 // SymbolColumn is the column beside values of a table that says why one is not published: no variable of a table has its name.
 const SymbolColumn = "symbol"
 
+// LowerColumn and UpperColumn are those of the interval that a value is known to be in.
+const (
+	LowerColumn = "lower"
+	UpperColumn = "upper"
+)
+
 // Random tells whether the scheme leaves a count to chance.
 func (p *Perturbation) Random() bool { return slices.Contains(chances, p.Scheme) }
 

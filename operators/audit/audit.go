@@ -10,10 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators/protect"
+	"microrisk/schemas"
 )
 
 // A Truth is the table that a published one was made of.
@@ -27,10 +30,11 @@ type Truth struct {
 
 // Asked is what attackers must not learn, and how values were changed.
 type Asked struct {
-	Insider    string // exact, full or off
-	Beforehand string // occupied, or nothing, which "" is too
-	Sliding    *int   // the width that intervals need, instead of the levels of cells
-	Base       int64  // of rounding; 0: values were not rounded
+	Insider    string       // exact, full or off
+	Beforehand string       // occupied, or nothing, which "" is too
+	Sliding    *int         // the width that intervals need, instead of the levels of cells
+	Base       int64        // of rounding; 0: values were not rounded, or by Way
+	Way        *protect.Way // how the log says that values were made; nil: it is not known, or there is no log
 }
 
 // A Published table is one that is being read.
@@ -41,6 +45,8 @@ type Published struct {
 	nodes  []int32
 	there  []bool
 	values []*int64 // by cell; nil for one that is not published
+	low    []int64  // intervals; nil if the table has none
+	high   []int64
 }
 
 // NewPublished is a published table of a truth, before its cells are read; name is its file's, for messages.
@@ -53,8 +59,52 @@ func NewPublished(name string, t *Truth) *Published {
 	return p
 }
 
-// Take takes a cell. value is what is published of it, in units; nil where that is nothing.
-func (p *Published) Take(cell []tabular.Category, value func() (int64, error)) error {
+// An Interval stands beside a cell that is not published, or one without ends: protection.NoLow, tabular.NoLimit.
+type Interval struct{ Low, High int64 }
+
+// NoInterval tells nothing.
+var NoInterval = Interval{protection.NoLow, tabular.NoLimit}
+
+// intervalOf are the two ends of one; a missing end is none.
+func intervalOf(end func(i int) (v int64, there bool, err error)) (Interval, error) {
+	in := NoInterval
+	for i, to := range []*int64{&in.Low, &in.High} {
+		v, there, err := end(i)
+		if err != nil {
+			return in, err
+		}
+		if there {
+			*to = v
+		}
+	}
+	return in, nil
+}
+
+// IntervalAt is the interval of a row of two columns, of so many decimals.
+func IntervalAt(lower, upper arrow.Array, row, decimals int) (Interval, error) {
+	return intervalOf(func(i int) (int64, bool, error) {
+		column := []arrow.Array{lower, upper}[i]
+		if column.IsNull(row) {
+			return 0, false, nil
+		}
+		v, err := protect.Units(column, row, decimals)
+		return v, true, err
+	})
+}
+
+// HasIntervals tells whether a published table has columns of intervals.
+func HasIntervals(schema *arrow.Schema, variables []string) bool {
+	return schema.HasField(schemas.LowerColumn) && schema.HasField(schemas.UpperColumn) &&
+		!slices.Contains(variables, schemas.LowerColumn) && !slices.Contains(variables, schemas.UpperColumn)
+}
+
+// Intervals says that the table has columns of intervals.
+func (p *Published) Intervals() {
+	p.low, p.high = slices.Repeat([]int64{protection.NoLow}, len(p.values)), slices.Repeat([]int64{tabular.NoLimit}, len(p.values))
+}
+
+// Take takes a cell. value is what is published of it, in units; nil where that is nothing, but perhaps an interval.
+func (p *Published) Take(cell []tabular.Category, value func() (int64, error), in Interval) error {
 	for v, code := range cell {
 		at := p.places[v][code]
 		if len(at) != 1 {
@@ -77,6 +127,9 @@ func (p *Published) Take(cell []tabular.Category, value func() (int64, error)) e
 	}
 	p.there[at] = true
 	if value == nil {
+		if p.low != nil {
+			p.low[at], p.high[at] = in.Low, in.High
+		}
 		return nil
 	}
 	v, err := value()
@@ -95,20 +148,22 @@ type Audit struct {
 	known                  *protection.Table
 	hidden                 []bool
 	values                 []int64 // published, or true
+	low, high              []int64 // intervals beside hidden cells; nil for none
+	way                    *protect.Way
 	also                   []protection.Finding
 }
 
 // Compare compares what was read with the truth. Errors are those of what is not there, and of ways of protection that are none.
 func (p *Published) Compare() (*Audit, error) {
 	t := p.Table
-	a := &Audit{Truth: p.Truth, hidden: make([]bool, len(t.Values)), values: slices.Clone(t.Values)}
+	a := &Audit{Truth: p.Truth, hidden: make([]bool, len(t.Values)), values: slices.Clone(t.Values), low: p.low, high: p.high, way: p.way()}
 	for cell, is := range p.there {
 		switch {
 		case is || t.Values[cell] == 0:
-		case p.Base > 1:
-			p.values[cell] = new(int64) // rounded to 0
+		case a.way.Changes():
+			p.values[cell] = new(int64) // it became 0
 		default:
-			return nil, fmt.Errorf("%s does not have the cell %s, which is not empty", p.name, tabular.Words(t.Grid.Codes(cell)))
+			return nil, fmt.Errorf("%s does not have the cell %s, which is not empty", p.name, t.Words(cell))
 		}
 	}
 	for cell, v := range p.values {
@@ -124,27 +179,40 @@ func (p *Published) Compare() (*Audit, error) {
 		}
 	}
 	switch {
-	case a.Changed > 0 && a.Base < 2:
+	case a.Changed > 0 && !a.way.Changes():
 		return nil, fmt.Errorf("%d published values are not the true ones; if they were rounded, say to which base (--base)", a.Changed)
-	case a.Changed > 0 && a.Hidden > 0:
-		return nil, errors.New("some cells are hidden and others are rounded: one table is protected in one way")
+	case a.Hidden > 0 && !a.way.Hides() && a.Changed > 0:
+		return nil, errors.New("some cells are hidden and others are changed: one table is protected in one way")
+	case a.Hidden > 0 && !a.way.Hides():
+		a.way = patterns
 	}
 	return a, nil
 }
 
+// patterns is the way of tables that publish true values, or none.
+var patterns = &protect.Way{Method: "hand"}
+
+// way is how values were made: as is said, as the log says, or by hiding cells.
+func (p *Published) way() *protect.Way {
+	switch {
+	case p.Base > 1:
+		return &protect.Way{Method: "rounding", Base: p.Base}
+	case p.Way != nil:
+		return p.Way
+	}
+	return patterns
+}
+
 // Ask tries all attackers. all: the intervals of hidden cells that do not disclose are found too.
 func (a *Audit) Ask(ctx context.Context, all bool) (err error) {
-	needs := a.Table.Needs(a.findings(), a.Sliding)
-	if a.Changed > 0 {
-		width := int64(1)
-		if s := a.Sliding; s != nil {
-			width = int64(*s)
-		}
-		a.Report, err = protect.AuditRounded(ctx, a.Table.KnownFrom(0), a.values, a.Base, needs, width)
+	beforehand := cmp.Or(a.Beforehand, "nothing")
+	given := &protect.Given{Values: a.values, Hidden: a.hidden, Low: a.low, High: a.high}
+	if a.known, err = protect.Narrowed(a.Table, a.Table.Known(beforehand), given); err != nil {
 		return err
 	}
-	a.known = a.Table.Known(cmp.Or(a.Beforehand, "nothing"))
-	if a.Report, err = protection.Audit(ctx, a.known, a.hidden, needs, protect.InsiderOf(a.Insider)); err != nil || !all {
+	a.Report, err = a.way.Audit(ctx, a.Table, given,
+		&protect.Attack{Needs: a.Table.Needs(a.findings(), nil), Sliding: a.Sliding, Insider: a.Insider, Beforehand: beforehand})
+	if err != nil || !all || a.way.Changes() {
 		return err
 	}
 	return a.others(ctx)
@@ -219,7 +287,7 @@ func (a *Audit) Passed() error {
 	}
 	e := &FailedError{All: len(failed)}
 	for _, f := range failed[:min(len(failed), shownCells)] {
-		e.Cells = append(e.Cells, protect.Failure(a.Table, f))
+		e.Cells = append(e.Cells, a.way.Failure(a.Table, f))
 	}
 	return e
 }

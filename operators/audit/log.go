@@ -44,6 +44,10 @@ func ReadLog(path string, text []byte) (*Log, error) {
 	if from.Rounding != nil {
 		l.Base = from.Rounding.Base
 	}
+	var err error
+	if l.Way, err = from.Way(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	l.Columns = CellColumns
 	return l, nil
 }
@@ -61,6 +65,7 @@ func (l *Log) Truth(ctx context.Context, name string, from operators.Source, mem
 
 // Over is what is asked, and for the rest what the log says.
 func (l *Log) Over(asked Asked) Asked {
+	asked.Way = l.Way
 	asked.Insider, asked.Base = cmp.Or(asked.Insider, l.Insider), cmp.Or(asked.Base, l.Base)
 	asked.Sliding, asked.Beforehand = cmp.Or(asked.Sliding, l.Sliding), cmp.Or(asked.Beforehand, l.Beforehand)
 	return asked

@@ -44,7 +44,8 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	}
 	list := []operators.Operator{o}
 	if o.Truth != nil {
-		list = []operators.Operator{values{o.Truth.Table.Decimals}, o}
+		d := o.Truth.Table.Decimals
+		list = []operators.Operator{values{d}, ends{schemas.LowerColumn, d}, ends{schemas.UpperColumn, d}, o}
 	}
 	return list
 }
@@ -67,6 +68,30 @@ func (v values) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	return protect.InUnits{What: "the published", From: column, To: valuesColumn, Decimals: v.decimals, Absolute: true, Empty: true}.Bind(in)
 }
 
+// ends makes whole numbers of units of a column of ends of intervals, if there is one.
+type ends struct {
+	column   string
+	decimals int
+}
+
+// Bind is an Operator's.
+func (e ends) Bind(in *arrow.Schema) (*operators.Plan, error) {
+	if !in.HasField(e.column) {
+		return &operators.Plan{Apply: e}, nil
+	}
+	return protect.InUnits{What: "the published", From: e.column, To: inUnits(e.column), Decimals: e.decimals, Absolute: true, Empty: true}.Bind(in)
+}
+
+// Apply is a Fitted's: there is no column.
+func (e ends) Apply(context.Context, memory.Allocator, operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
+	return nil, nil, nil
+}
+
+// Summary is a Fitted's.
+func (e ends) Summary() any { return nil }
+
+func inUnits(column string) string { return column + " in units of its last decimal" }
+
 // An Operator audits the table that is its source: a row a cell, with its variables and a column of values, null where nothing is published.
 // It adds no columns.
 type Operator struct {
@@ -85,6 +110,9 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 		key.Variables = append(key.Variables, schemas.KeyVariable{Name: t.Name})
 	}
 	key.Variables = append(key.Variables, schemas.KeyVariable{Name: valuesColumn})
+	if HasIntervals(in, schemas.VariableNames(key.Variables)) {
+		key.Variables = append(key.Variables, schemas.KeyVariable{Name: inUnits(schemas.LowerColumn)}, schemas.KeyVariable{Name: inUnits(schemas.UpperColumn)})
+	}
 	request, err := (operators.Key{Who: name, Policy: schemas.MissingCategory, Key: key}).Request(in)
 	if err != nil {
 		return nil, err
@@ -112,7 +140,19 @@ func (o Operator) fit(ctx context.Context, tables []*contingency.Table, env oper
 // published takes the cells of what was counted: a class each, of one record.
 func (o Operator) published(ctx context.Context, t *contingency.Table) (*Published, error) {
 	p := NewPublished("the published table", o.Truth)
-	last := len(t.Variables) - 1
+	last := len(o.Truth.Table.Grid.Trees)
+	intervals := len(t.Variables) > last+1
+	if intervals {
+		p.Intervals()
+	}
+	number := func(class, v int) (int64, bool, error) {
+		code := t.Code(class, v)
+		if code == t.Variables[v].Missing() {
+			return 0, false, nil
+		}
+		n, err := strconv.ParseInt(t.Variables[v].Categories[code], 10, 64)
+		return n, true, err
+	}
 	cell := make([]tabular.Category, last)
 	for class := range t.Classes() {
 		if class%(1<<14) == 0 && ctx.Err() != nil {
@@ -127,13 +167,21 @@ func (o Operator) published(ctx context.Context, t *contingency.Table) (*Publish
 			}
 		}
 		var value func() (int64, error)
-		if code := t.Code(class, last); code != t.Variables[last].Missing() {
+		if _, there, _ := number(class, last); there {
 			value = func() (int64, error) {
-				return strconv.ParseInt(t.Variables[last].Categories[code], 10, 64)
+				v, _, err := number(class, last)
+				return v, err
+			}
+		}
+		in := NoInterval
+		if intervals {
+			var err error
+			if in, err = intervalOf(func(end int) (int64, bool, error) { return number(class, last+1+end) }); err != nil {
+				return nil, err
 			}
 		}
 		for range min(t.Count(class), 2) { // a cell twice is told by the second
-			if err := p.Take(cell, value); err != nil {
+			if err := p.Take(cell, value, in); err != nil {
 				return nil, err
 			}
 		}

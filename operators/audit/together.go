@@ -364,10 +364,12 @@ func (a *Audit) bounds() (low, high []int64) {
 	for cell, v := range t.Values {
 		switch {
 		case a.hidden[cell]:
-			high[cell] = tabular.NoLimit
-		case a.Changed > 0:
-			away := max(a.Base-1, a.values[cell]-v, v-a.values[cell])
-			low[cell], high[cell] = max(a.values[cell]-away, 0), a.values[cell]+away
+			if high[cell] = tabular.NoLimit; a.low != nil {
+				low[cell], high[cell] = max(low[cell], a.low[cell]), a.high[cell]
+			}
+		case a.way.Changes():
+			least, most := a.way.Bounds(t, cell, a.values[cell])
+			low[cell], high[cell] = max(low[cell], least), most
 		default:
 			low[cell], high[cell] = v, v
 		}

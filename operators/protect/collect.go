@@ -62,6 +62,9 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 	}
 	a := newAdder(grid, b.needs())
 	a.table.Response, a.table.Decimals, a.table.Recodes = b.Config.Response, int(b.Config.Decimals), recodes
+	if b.with.Chance != nil && b.with.Chance.ByPeople() {
+		a.table.RecordKeys = make([]uint64, grid.Cells())
+	}
 	var units []int64 // of the categories of the response
 	if b.Config.Response != "" {
 		if units, err = wholesOf(t.Variables[len(t.Variables)-1]); err != nil {
@@ -87,6 +90,15 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 		}
 		if !place(class) {
 			continue
+		}
+		if a.table.RecordKeys != nil {
+			key, exact := t.SumModulo(class, t.Sums()-1)
+			if !exact {
+				return nil, errors.New("the keys of the records of a cell do not add up to a whole number")
+			}
+			for _, cell := range a.totals(grid.Find(leaf)) {
+				a.table.RecordKeys[cell] += key
+			}
 		}
 		s := share{leaf: grid.Find(leaf), records: t.Count(class), each: 1, heavy: b.Config.Weight != "" && !b.Config.TotalOnly}
 		if units != nil {

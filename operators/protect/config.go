@@ -22,7 +22,7 @@ const Name = "protect"
 
 // Words of the config.
 var (
-	Methods    = []string{"none", "optimal", "modular", "hypercube", "network", "hand", "rounding"}
+	Methods    = []string{"none", "optimal", "modular", "hypercube", "network", "hand", "rounding", "perturbation", "adjustment", "partial", "multiplicative", "abs"}
 	Costs      = []string{"unity", "value", "contributors"}
 	Margins    = []string{"grand", "one_way", "all", "none"}
 	Insider    = []string{"exact", "full", "off"}
@@ -33,6 +33,19 @@ var (
 
 // Based tells whether a method has a base.
 func Based(method string) bool { return method == "rounding" }
+
+// Lacks tells whether a method needs what the config does not say.
+func (c *Config) Lacks(method string) bool {
+	switch method {
+	case "hand":
+		return c.Overrides == ""
+	case "perturbation":
+		return c.Perturb == nil
+	case "multiplicative":
+		return c.SD == nil
+	}
+	return false
+}
 
 // A Config is what a spec says of a table that is to be published.
 type Config struct {
@@ -69,6 +82,8 @@ type Config struct {
 	Nodes      *int     // limit of the search, which is the same wherever it runs
 	Solver     string
 
+	Changing
+
 	Out    string // file that can be published
 	Inside string // folder of what must not be
 }
@@ -86,7 +101,8 @@ func (c *Config) Fields() schemas.Table {
 				Needed: "name the variables of the table: --table REGION,SEX",
 			}},
 		missing,
-	}, slices.Concat(c.structureFields(), c.measureFields(), c.ruleFields(), c.methodFields())...)}
+	}, slices.Concat(c.structureFields(), c.measureFields(), c.ruleFields(), c.methodFields(), c.changingFields(), c.fileFields())...),
+		Further: c.peopleFlags()}
 }
 
 func (c *Config) structureFields() []schemas.Field {
@@ -214,16 +230,19 @@ func (c *Config) methodFields() []schemas.Field {
 			Default: "optimal",
 			Doc: "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. modular: those of one sub-table after " +
 				"another, for hierarchies. hypercube: quick, and hides more. network: two-way tables, quick. hand: those that overrides hide. rounding: all cells " +
-				"become multiples of base that add up.",
+				"become multiples of base that add up. perturbation: all cells are changed by a scheme (perturb). adjustment: unsafe cells move by their levels, and " +
+				"others by the least that makes all add up. partial: intervals in the place of values, at the least width. multiplicative: margins are multiplied by " +
+				"noise (sd), and cells fitted to them. abs: cells of 3 records or fewer are hidden, others rounded to 100.",
 			Flag: &schemas.Flag{
 				Name:  "method",
-				Usage: "how unsafe cells are protected: optimal, modular, hypercube, network, hand, rounding or none (default: optimal)",
+				Usage: "how unsafe cells are protected: optimal, modular, hypercube, network, hand, rounding, perturbation, adjustment, partial, multiplicative, abs or none (default: optimal)",
 			},
 		},
 		{Name: "base", To: &c.Base, Range: schemas.AtLeast(2), Default: int64(3), Doc: "Base of rounding, in units of the last decimal.",
 			Flag: &schemas.Flag{Name: "base", Usage: "base of rounding (default: 3)"}},
-		{Name: "cost", To: &c.Cost, Words: Costs, Default: "value", Doc: "What hiding a cell costs: 1, its value, or the number of its contributors.",
-			Flag: &schemas.Flag{Name: "cost", Usage: "what hiding a cell costs: unity, value or contributors (default: value)"}},
+		{Name: "cost", To: &c.Cost, Words: Costs,
+			Doc:  "What hiding or changing a cell costs: 1, its value, or the number of its contributors; without it the value where cells are hidden, 1 where changed.",
+			Flag: &schemas.Flag{Name: "cost", Usage: "what hiding or changing a cell costs: unity, value or contributors (default: value where cells are hidden, unity where changed)"}},
 		{
 			Name:    "margins",
 			To:      &c.Margins,
@@ -268,6 +287,11 @@ func (c *Config) methodFields() []schemas.Field {
 			Doc:     "What solves integer programs: auto is cbc or glpsol if they are installed.",
 			Flag:    &schemas.Flag{Name: "solver", Usage: "what solves integer programs: auto (cbc or glpsol if they are installed), embedded, cbc or glpsol"},
 		},
+	}
+}
+
+func (c *Config) fileFields() []schemas.Field {
+	return []schemas.Field{
 		{Name: "public", To: &c.Out, File: true, Doc: "File that can be published (.parquet, .arrow or .csv).",
 			Flag: &schemas.Flag{Name: "public", Short: "o", Usage: "`FILE` that can be published (default: public.parquet)", Usual: []string{"public.parquet"}}},
 		{Name: "internal", To: &c.Inside, File: true, Doc: "Folder for what must not be published.",
@@ -287,6 +311,8 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	for i, v := range c.Table {
 		if slices.Contains(schemas.CountColumns, v.Name) || v.Name == schemas.SymbolColumn {
 			k.Add(fmt.Sprintf("%s[%d]", at("table"), i), "%s is a name of a column of published tables; rename the variable", v.Name)
+		} else if (c.Method == "partial" || c.View == "intervals") && (v.Name == schemas.LowerColumn || v.Name == schemas.UpperColumn) {
+			k.Add(fmt.Sprintf("%s[%d]", at("table"), i), "%s is a name of a column of intervals; rename the variable", v.Name)
 		}
 	}
 	k.TwoPolicies(at("missing"), Name, c.Missing)
@@ -301,6 +327,7 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 			}
 		}
 	}
+	c.checkChanging(k, at)
 	c.SAP.check(c, func(field, format string, args ...any) { k.Add(at(field), format, args...) })
 	if len(c.Rules) == 0 {
 		k.Add(at("rules"), "no rule says which cells disclose; the usual one is {rule: min, n: 3}")
@@ -386,6 +413,7 @@ func (c *Config) Names(path string, s schemas.Scope) {
 			s.Want(path+"."+x.field, c.ColumnPrefix(), x.column)
 		}
 	}
+	c.Changing.names(path, c.ColumnPrefix(), s)
 }
 
 // Public is a Private config's: it makes other files.
@@ -408,6 +436,9 @@ func (c *Config) Files() []operators.SideFile {
 		read(c.Overrides, "the overrides", func(text []byte) (any, error) {
 			return tablefile.ReadSettings(c.Overrides, text, schemas.VariableNames(c.Table), cmp.Or(c.Total, tabular.TotalCode))
 		})
+	}
+	if c.Secret != "" {
+		list = append(list, operators.SideFile{Path: c.Secret, What: "the secret", Kind: operators.Secret})
 	}
 	if c.SAP.Asked() {
 		list = append(list, operators.SideFile{Path: filepath.Join(c.Inside, SAPFile), What: "the table of areas", Kind: operators.MadeTable, Part: PartSAP})

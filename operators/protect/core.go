@@ -14,14 +14,16 @@ import (
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
+	"microrisk/operators"
 	"microrisk/operators/tablefile"
 )
 
 // With is what protection is made with, besides what a spec says.
 type With struct {
-	Settings   []Setting      // said by hand, in the order of the file
-	Solver     program.Solver // nil: the embedded one
-	SolverName string         // what it is called
+	Settings   []Setting         // said by hand, in the order of the file
+	Solver     program.Solver    // nil: the embedded one
+	SolverName string            // what it is called
+	Chance     *operators.Chance // what is left to chance; nil: nothing is
 	Warn       func(format string, args ...any)
 }
 
@@ -39,12 +41,17 @@ type Protected struct {
 	Cost      []int64
 	Hidden    []bool
 	Published []int64 // values as they are published, unless hidden
+	Low, High []int64 // intervals beside hidden values; nil if none are published
 	Needs     []protection.Need
-	Report    *protection.Report // nil for rounding
+	Levels    []protection.Need // those of rules, whatever width is needed instead
+	Way       *Way
+	Changed   *change            // nil for patterns and rounding
+	Report    *protection.Report // nil if nothing discloses
 	Rounding  *protection.Rounded
 	Pattern   *protection.Pattern // nil where none was searched
 	Lines     []string            // lines that fail, for logs
 	Settings  []Setting
+	Chance    *operators.Chance // what was left to chance; nil: nothing was
 	Solver    string
 	Elapsed   time.Duration
 	Areas     []attribution.Row // of areas, if SAP was asked for
@@ -72,11 +79,25 @@ const shownCells = 5
 // gives a *FailedError beside what was found.
 func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, error) {
 	start := time.Now()
-	p := &Protected{Table: t, Config: c, Settings: with.Settings, Solver: cmp.Or(with.SolverName, "embedded")}
+	if c.Cost == "" {
+		whole := *c
+		whole.Cost = c.defaultCost()
+		c = &whole
+	}
+	way, err := wayOf(c, t.Response != "" || c.Weight != "")
+	if err != nil {
+		return nil, err
+	}
+	if with.Chance == nil && c.byChance() {
+		if with.Chance, err = operators.NewChance(c.people(), nil); err != nil {
+			return nil, err
+		}
+	}
+	p := &Protected{Table: t, Config: c, Way: way, Chance: with.Chance, Settings: with.Settings, Solver: cmp.Or(with.SolverName, "embedded")}
 	if err := p.judge(); err != nil {
 		return nil, err
 	}
-	err := p.make(ctx, with)
+	err = p.make(ctx, with)
 	p.Elapsed = time.Since(start)
 	if err != nil {
 		return p, err
@@ -257,18 +278,29 @@ func InsiderOf(word string) protection.Insider {
 
 // make protects and audits.
 func (p *Protected) make(ctx context.Context, with With) error {
-	p.Needs = p.Table.Needs(p.Findings, p.Config.Sliding)
+	p.Needs, p.Levels = p.Table.Needs(p.Findings, p.Config.Sliding), p.Table.Needs(p.Findings, nil)
 	p.Published = slices.Clone(p.Table.Values)
 	p.Hidden = make([]bool, len(p.Table.Cells))
-	if p.Config.Method == "rounding" {
+	switch {
+	case p.Config.Method == "rounding":
 		return p.round(ctx, p.Table.KnownFrom(0), with) // rounded to 0 is like empty
-	}
-	t := p.Table.Known(p.Config.Beforehand)
-	for cell, f := range p.Findings {
-		p.Hidden[cell] = f.Status.Primary()
-	}
-	if err := p.suppress(ctx, t, with); err != nil {
-		return err
+	case slices.Contains(methodsOfPatterns, p.Config.Method):
+		known := p.Table.Known(p.Config.Beforehand)
+		for cell, f := range p.Findings {
+			p.Hidden[cell] = f.Status.Primary()
+		}
+		if err := p.suppress(ctx, known, with); err != nil {
+			return err
+		}
+		if p.Config.View == "intervals" {
+			if err := p.view(ctx, known); err != nil {
+				return err
+			}
+		}
+	default:
+		if err := p.change(ctx, with); err != nil {
+			return err
+		}
 	}
 	for cell, hidden := range p.Hidden {
 		if hidden && !p.Findings[cell].Status.Hidden() {
@@ -276,10 +308,15 @@ func (p *Protected) make(ctx context.Context, with With) error {
 		}
 	}
 	var err error
-	if p.Report, err = protection.Audit(ctx, t, p.Hidden, p.Needs, p.insider()); err != nil {
+	if p.Report, err = p.Way.Audit(ctx, p.Table, p.Given(), p.attack()); err != nil {
 		return err
 	}
 	return p.passed()
+}
+
+// attack is what attackers must not learn.
+func (p *Protected) attack() *Attack {
+	return &Attack{Needs: p.Levels, Sliding: p.Config.Sliding, Insider: p.Config.Insider, Beforehand: p.Config.Beforehand}
 }
 
 // passed is a *FailedError of cells that did not pass the audit.
@@ -290,7 +327,7 @@ func (p *Protected) passed() error {
 	}
 	e := &FailedError{Method: p.Config.Method, All: len(failed)}
 	for _, f := range failed[:min(len(failed), shownCells)] {
-		e.Cells = append(e.Cells, Failure(p.Table, f))
+		e.Cells = append(e.Cells, p.Way.Failure(p.Table, f))
 	}
 	return e
 }

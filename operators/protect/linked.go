@@ -148,8 +148,14 @@ func (t *Table) only(tables []uint32) (*Table, error) {
 	n := grid.Cells()
 	few := *t
 	few.Grid, few.Values, few.Cells, few.Sole = grid, make([]int64, n), make([]detection.Cell, n), make([]int64, n)
+	if t.RecordKeys != nil {
+		few.RecordKeys = make([]uint64, n)
+	}
 	for i, cell := range from { // both are in the order of nodes
 		few.Values[i], few.Cells[i], few.Sole[i] = t.Values[cell], t.Cells[cell], t.Sole[cell]
+		if t.RecordKeys != nil {
+			few.RecordKeys[i] = t.RecordKeys[cell]
+		}
 	}
 	return &few, nil
 }

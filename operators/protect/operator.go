@@ -56,7 +56,13 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	if s, ok := with.Files.Documents[c.Overrides].(tablefile.Settings); ok {
 		o.Settings = s
 	}
+	if o.Config.byChance() {
+		o.Chance, o.wrong = operators.NewChance(o.Config.people(), with.Files.Secrets[c.Secret])
+	}
 	list := []operators.Operator{o}
+	if keys := o.Chance.Keys(c.ColumnPrefix()); keys != nil {
+		list = append([]operators.Operator{keys}, list...)
+	}
 	if c.Response != "" {
 		u := InUnits{What: "the response", From: c.Response, To: unitsColumn(c.Response), Decimals: int(c.Decimals), Absolute: c.Absolute}
 		list = append([]operators.Operator{u}, list...)
@@ -77,7 +83,9 @@ type Operator struct {
 	Settings    tablefile.Settings
 	Solver      func(asked string) (program.Solver, string, error) // nil: the embedded one
 	// Take is handed the table, and what it is to be protected with, in place of that. nil: the table is protected.
-	Take func(*Table, With)
+	Take   func(*Table, With)
+	Chance *operators.Chance // nil: made, if the method leaves something to chance
+	wrong  error             // of making it
 }
 
 // Bind is an Operator's.
@@ -109,6 +117,7 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 		}
 		request.Sums = append(request.Sums, contingency.Sum{Name: w, Weight: true})
 	}
+	request.Sums = append(request.Sums, b.with.Chance.Sums(b.prefix)...)
 	return &operators.Plan{Name: b.prefix, Tables: []contingency.Request{request}, Fit: b.fit}, nil
 }
 
@@ -125,8 +134,16 @@ func (o Operator) Trees() (map[string]*tabular.Tree, error) {
 	return trees, nil
 }
 
-// With is what tables are protected with, but for settings; the error is that of a solver that is not there.
+// With is what tables are protected with, but for settings; the error is that of a solver that is not there, or of a secret.
 func (o Operator) With() (with With, err error) {
+	if with.Chance = o.Chance; o.wrong != nil {
+		return with, o.wrong
+	}
+	if with.Chance == nil && o.Config.byChance() {
+		if with.Chance, err = operators.NewChance(o.Config.people(), nil); err != nil {
+			return with, err
+		}
+	}
 	if o.Solver != nil && o.Config.Method != "none" && o.Config.Method != "hand" {
 		with.Solver, with.SolverName, err = o.Solver(o.Config.Solver)
 	}
@@ -230,8 +247,13 @@ type Summary struct {
 	Gap     float64 `json:"gap"`
 	Rounded int     `json:"rounded"` // cells whose value was changed
 	Widened int     `json:"widened"` // cells that are not next to their values
-	Audit   string  `json:"audit"`
-	Public  string  `json:"public"`
+
+	Intervals bool   `json:"intervals"`           // that stand beside hidden cells
+	Scheme    string `json:"scheme,omitempty"`    // by which values were perturbed
+	Imbalance string `json:"imbalance,omitempty"` // by how much a total is at most off the sum of its parts, where it may be
+
+	Audit  string `json:"audit"`
+	Public string `json:"public"`
 
 	Area string      `json:"-"` // of SAP
 	SAP  []SAPFigure `json:"-"` // which is of true counts
@@ -262,6 +284,13 @@ func (p *Protected) Summary(records int64) *Summary {
 	}
 	if p.Rounding != nil {
 		s.Cost, s.Widened, s.Proven = p.Rounding.Cost, len(p.Rounding.Widened), p.Rounding.Optimal
+	}
+	s.Intervals = p.Low != nil
+	if x := p.Changed; x != nil {
+		s.Cost, s.Bound, s.Proven, s.Gap = x.Cost, int64(x.Bound), x.Best, x.Gap
+		if p.Config.Method == "perturbation" {
+			s.Scheme, s.Imbalance = p.Way.name(), p.Table.Text(x.Imbalance)
+		}
 	}
 	if p.Areas != nil {
 		s.Area, s.SAP = p.Config.SAP.Area, p.Config.SAP.Attributed(p.Table.Grid, p.Areas)

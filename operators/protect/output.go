@@ -70,11 +70,11 @@ const hiddenSymbol = "x"
 // publicTable is what can be published: made of published values only.
 type publicTable struct{ *Protected }
 
-// Tables is a Tabled's. A cell that was rounded to 0 has no row, as those that are empty have none: nobody can tell them apart.
+// Tables is a Tabled's. A cell that became 0 has no row, as those that are empty have none: nobody can tell them apart.
 func (p publicTable) Tables(mem memory.Allocator) arrow.Record {
 	rows := p.rows()
-	if p.Rounding != nil {
-		rows = slices.DeleteFunc(rows, func(cell int) bool { return p.Published[cell] == 0 })
+	if p.Way.Changes() {
+		rows = slices.DeleteFunc(rows, func(cell int) bool { return p.Published[cell] == 0 && !p.Hidden[cell] })
 	}
 	c := &operators.Columns{Mem: mem, Rows: len(rows), Total: p.Config.Total}
 	p.Table.Keys(c, func(row int) int { return rows[row] })
@@ -86,7 +86,22 @@ func (p publicTable) Tables(mem memory.Allocator) arrow.Record {
 		}
 		return nil
 	})
+	if p.Low != nil {
+		p.intervals(c, rows, "")
+	}
 	return c.Record()
+}
+
+// intervals appends those beside hidden values.
+func (p *Protected) intervals(c *operators.Columns, rows []int, prefix string) {
+	p.Table.Column(c, prefix+schemas.LowerColumn, func(row int) (int64, bool) {
+		v := p.Low[rows[row]]
+		return v, p.Hidden[rows[row]] && v != protection.NoLow
+	})
+	p.Table.Column(c, prefix+schemas.UpperColumn, func(row int) (int64, bool) {
+		v := p.High[rows[row]]
+		return v, p.Hidden[rows[row]] && v != tabular.NoLimit
+	})
 }
 
 // Footer is a Footed's: nothing but the version.
@@ -159,6 +174,9 @@ func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 		return nil
 	})
 	t.Column(c, "published", func(row int) (int64, bool) { return p.Published[rows[row]], !p.Hidden[rows[row]] })
+	if p.Low != nil {
+		p.intervals(c, rows, "published_")
+	}
 	return c.Record()
 }
 
@@ -189,6 +207,7 @@ type Log struct {
 	Linked     [][]string     `json:"linked,omitempty"`
 	Total      string         `json:"total"`
 	Response   string         `json:"response,omitempty"`
+	Weighted   bool           `json:"weighted,omitempty"`
 	Decimals   int            `json:"decimals,omitempty"`
 	Rules      []string       `json:"rules"`
 	Method     string         `json:"method"`
@@ -208,6 +227,7 @@ type Log struct {
 	Components int            `json:"components,omitempty"`
 	Largest    int            `json:"largest_component,omitempty"`
 	Rounding   *LoggedRounds  `json:"rounding,omitempty"`
+	Change     *LoggedChange  `json:"change,omitempty"`
 	Lines      []string       `json:"lines,omitempty"`
 	Settings   []LoggedCell   `json:"settings,omitempty"`
 	Area       string         `json:"sap_area,omitempty"`
@@ -288,6 +308,7 @@ func (p logDocument) Document() ([]byte, error) {
 		Total:      p.Config.Total,
 		Linked:     p.Config.Linked,
 		Response:   p.Table.Response,
+		Weighted:   p.Config.Weight != "",
 		Decimals:   p.Table.Decimals,
 		Method:     p.Config.Method,
 		Cost:       p.Config.Cost,
@@ -329,6 +350,10 @@ func (p logDocument) Document() ([]byte, error) {
 		l.TotalCost, l.Proven = r.Cost, r.Optimal
 		l.Rounding = &LoggedRounds{Base: p.Config.Base, Changed: p.Summary(0).Rounded, Widened: len(r.Widened), Controlled: r.Controlled}
 	}
+	if x := p.Changed; x != nil {
+		l.TotalCost, l.Bound, l.Gap, l.Proven = x.Cost, int64(x.Bound), x.Gap, x.Best
+	}
+	l.Change = p.loggedChange()
 	if p.Areas != nil {
 		l.Area, l.SAP = p.Config.SAP.Area, p.Config.SAP.Attributed(p.Table.Grid, p.Areas)
 	}

@@ -22,16 +22,7 @@ func (m *Summary) Rows() [][]report.Cell {
 		{report.Left("cells that are not empty"), report.Right(report.Count(cells)), report.Left("totals among them")},
 		{report.Left("  unsafe"), report.Right(report.Count(int64(m.Unsafe))), report.Left(report.PartOf(int64(m.Unsafe), cells))},
 	}
-	if m.Method == "rounding" {
-		text := "to multiples next to them"
-		if m.Widened > 0 {
-			text = fmt.Sprintf("%s further than to the next multiple", report.Count(int64(m.Widened)))
-		}
-		rows = append(rows, []report.Cell{report.Left("  changed by rounding"), report.Right(report.Count(int64(m.Rounded))), report.Left(text)})
-	} else {
-		rows = append(rows, []report.Cell{report.Left("  hidden"), report.Right(report.Count(int64(m.Hidden))), report.Left(report.PartOf(int64(m.Hidden), cells))},
-			[]report.Cell{report.Left("  for others"), report.Right(report.Count(int64(m.Hidden - m.Unsafe))), report.Left(m.ended())})
-	}
+	rows = append(rows, m.made(cells)...)
 	rows = append(rows, []report.Cell{report.Left("audit"), report.Right(m.Audit), report.Left("nobody learns more than the rules allow")})
 	return append(rows, sapRows(m.SAP, m.Area != "")...)
 }
@@ -39,10 +30,42 @@ func (m *Summary) Rows() [][]report.Cell {
 // ended says how good the method's choice is.
 func (m *Summary) ended() string {
 	switch {
-	case m.Method != "optimal":
+	case m.Proven && (m.Method == "adjustment" || m.Method == "partial"):
+		return "nothing cheaper is possible"
+	case m.Method != "optimal" && m.Method != "adjustment" && m.Method != "partial":
 		return m.Method
 	case m.Proven:
 		return "nothing cheaper is safe"
 	}
 	return fmt.Sprintf("at most %s cheaper is possible", report.Percent(100*m.Gap))
+}
+
+// made says what became of the cells.
+func (m *Summary) made(cells int64) [][]report.Cell {
+	row := func(label string, n int, remark string) []report.Cell {
+		return []report.Cell{report.Left(label), report.Right(report.Count(int64(n))), report.Left(remark)}
+	}
+	switch m.Method {
+	case "rounding":
+		text := "to multiples next to them"
+		if m.Widened > 0 {
+			text = fmt.Sprintf("%s further than to the next multiple", report.Count(int64(m.Widened)))
+		}
+		return [][]report.Cell{row("  changed by rounding", m.Rounded, text)}
+	case "perturbation":
+		return [][]report.Cell{row("  changed", m.Rounded, m.Scheme), {report.Left("totals off their parts"), report.Right(m.Imbalance), report.Left("at most")}}
+	case "adjustment":
+		return [][]report.Cell{row("  changed", m.Rounded, m.ended())}
+	case "multiplicative":
+		return [][]report.Cell{row("  changed", m.Rounded, "by noise of margins")}
+	case "abs":
+		return [][]report.Cell{row("  hidden", m.Hidden, report.PartOf(int64(m.Hidden), cells)), row("  changed by rounding", m.Rounded, "to multiples of 100")}
+	case "partial":
+		return [][]report.Cell{row("  with intervals", m.Hidden, report.PartOf(int64(m.Hidden), cells)), row("  for others", m.Hidden-m.Unsafe, m.ended())}
+	}
+	remark := report.PartOf(int64(m.Hidden), cells)
+	if m.Intervals {
+		remark += ", with intervals"
+	}
+	return [][]report.Cell{row("  hidden", m.Hidden, remark), row("  for others", m.Hidden-m.Unsafe, m.ended())}
 }

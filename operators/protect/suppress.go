@@ -38,10 +38,7 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 	if p.Config.Method == "none" || p.Config.Method == "hand" || len(p.Needs) == 0 {
 		return nil
 	}
-	o := protection.Options{Cost: p.Cost, Insider: p.insider(), Solver: with.Solver, Protected: make([]bool, len(p.Cost)), Start: p.Hidden}
-	for cell, f := range p.Findings {
-		o.Protected[cell] = !f.Status.Candidate() && !f.Status.Hidden()
-	}
+	o := protection.Options{Cost: p.Cost, Insider: p.insider(), Solver: with.Solver, Protected: p.fixed(), Start: p.Hidden}
 	if p.Config.Nodes != nil {
 		o.Nodes = *p.Config.Nodes
 	}
@@ -156,7 +153,7 @@ func (p *Protected) round(ctx context.Context, t *protection.Table, with With) e
 	var err error
 	if p.Rounding, err = protection.Round(ctx, t, protection.Rounding{Base: p.Config.Base, Solver: with.Solver}); err == nil {
 		copy(p.Published, p.Rounding.Values)
-		err = p.auditRounding(ctx, t)
+		err = p.auditRounding(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil {
 		return &refusal{advice.Errorf("the table was not rounded and audited within %v s: allow more (%s), or take another base", *p.Config.Seconds, seconds), err}
@@ -165,13 +162,8 @@ func (p *Protected) round(ctx context.Context, t *protection.Table, with With) e
 }
 
 // auditRounding asks what the published multiples leave of the unsafe cells.
-func (p *Protected) auditRounding(ctx context.Context, t *protection.Table) error {
-	width := int64(1)
-	if p.Config.Sliding != nil {
-		width = int64(*p.Config.Sliding)
-	}
-	var err error
-	if p.Report, err = AuditRounded(ctx, t, p.Published, p.Config.Base, p.Needs, width); err != nil {
+func (p *Protected) auditRounding(ctx context.Context) (err error) {
+	if p.Report, err = p.Way.Audit(ctx, p.Table, p.Given(), p.attack()); err != nil {
 		return err
 	}
 	return p.passed()
@@ -189,9 +181,5 @@ func AuditRounded(ctx context.Context, t *protection.Table, published []int64, b
 			known.Low[cell] = max(known.Low[cell], t.Low[cell])
 		}
 	}
-	var needs []protection.Need
-	for _, n := range cells {
-		needs = append(needs, protection.Need{Cell: n.Cell, Sliding: width})
-	}
-	return protection.Audit(ctx, known, all, needs, protection.InsiderOff)
+	return protection.Audit(ctx, known, all, widths(cells, width), protection.InsiderOff)
 }

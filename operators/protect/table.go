@@ -18,16 +18,17 @@ const MaxUnits = 1 << 53
 
 // A Table is what is to be protected. Slices are by cell of the grid.
 type Table struct {
-	Grid     *tabular.Grid
-	Response string // "" for counts
-	Decimals int    // of values, which are whole numbers of units of the last one
-	Values   []int64
-	Cells    []detection.Cell // what rules look at; Total is the sum of absolute contributions
-	Sole     []int64          // who the only contributor of a cell is, from 1; 0 for a cell with none or several
-	Status   []string         // what a ready-made table says of cells: a word of detection, or ""; nil for none
-	Lower    []int64          // needed levels that a ready-made table says; nil for none
-	Upper    []int64
-	Recodes  []Recoded // what was merged before cells were counted
+	Grid       *tabular.Grid
+	Response   string // "" for counts
+	Decimals   int    // of values, which are whole numbers of units of the last one
+	Values     []int64
+	Cells      []detection.Cell // what rules look at; Total is the sum of absolute contributions
+	Sole       []int64          // who the only contributor of a cell is, from 1; 0 for a cell with none or several
+	Status     []string         // what a ready-made table says of cells: a word of detection, or ""; nil for none
+	Lower      []int64          // needed levels that a ready-made table says; nil for none
+	Upper      []int64
+	Recodes    []Recoded // what was merged before cells were counted
+	RecordKeys []uint64  // sums of the keys of records, by which noise of people is drawn; nil for none
 }
 
 // A Recoded variable has other codes than the records.

@@ -36,8 +36,9 @@ func (c *console) tableProtect() *cli.Command {
 		UsageText: "microrisk table protect FILE... --table REGION,SEX --rule min:n=3 [--response TURNOVER] [--method optimal] [--public FILE] [--internal FOLDER]",
 		Description: `Records are counted, or a response is added up, for every combination of the
 variables and for all totals. Cells that a rule finds unsafe are hidden, and others
-with them so that nobody can work them out; or all cells are rounded. The result is
-audited as an attacker would look at it, and is written only if it passes: --public
+with them so that nobody can work them out; or all cells are changed (rounding,
+perturbation, adjustment, multiplicative, abs), or intervals stand in the place of
+values (partial). The result is audited as an attacker would look at it, and is written only if it passes: --public
 is a file of keys, values and symbols that tells nothing else, --internal a folder
 with the true values, what each cell needed, and a log.
 
@@ -73,7 +74,7 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 	if ctx.Args().Len() != 1 {
 		return usage("name one ready-made table: microrisk table protect TABLE --table REGION,SEX --count N")
 	}
-	for _, flag := range []string{"print-spec", "select", "missing-codes", "response", "contributor", "weight"} {
+	for _, flag := range []string{"print-spec", "select", "missing-codes", "response", "contributor", "weight", "noise-by", "record-key", "record-id"} {
 		if ctx.IsSet(flag) {
 			return usage("--%s is for records, and %s is a ready-made table: its metadata, --count or --value say so", flag, ctx.Args().First())
 		}

@@ -9,7 +9,6 @@ package compare
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -95,9 +94,12 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 // read reads the table.
 func (c *comparison) read(ctx context.Context) error {
 	var err error
+	changing := c.Config.Changing // which belong to some methods, and are judged with these
+	c.Config = c.Config.For("")
 	if c.table, c.with, err = c.Source.Read(ctx, &c.Config, c.options); err != nil {
 		return err
 	}
+	c.Config.Changing = changing
 	c.with.Warn = nil
 	if c.sap = c.Config.SAP; !c.sap.Asked() && c.table.Response == "" && c.Config.Weight == "" {
 		c.sap.Known = c.sap.Numbers()
@@ -149,7 +151,6 @@ func (c *comparison) describe(names []string) Row {
 // runs are those of a variant: one, unless it is left to chance. None is one of a method that was not asked for and does not fit the table.
 func (c *comparison) runs(ctx context.Context, v *variant) ([]*Row, error) {
 	var list []*Row
-	var last *protect.Protected
 	for k := range c.Replicates {
 		p, err := c.try(ctx, v)
 		if ctx.Err() != nil {
@@ -157,9 +158,6 @@ func (c *comparison) runs(ctx context.Context, v *variant) ([]*Row, error) {
 		}
 		if unfit(err) && !v.asked {
 			return nil, nil
-		}
-		if last != nil && p != nil && slices.Equal(p.Published, last.Published) && slices.Equal(p.Hidden, last.Hidden) {
-			break // not left to chance
 		}
 		r := c.row(v, p, err)
 		r.Replicate = k + 1
@@ -169,17 +167,11 @@ func (c *comparison) runs(ctx context.Context, v *variant) ([]*Row, error) {
 			cancel()
 		}
 		list = append(list, r)
-		if p == nil || !chance(p) {
-			break
+		if p == nil || p.Chance == nil {
+			break // nothing is left to chance
 		}
-		last = p
 	}
 	return list, ctx.Err()
-}
-
-// chance tells whether another run might come to something else: patterns and controlled rounding are what was chosen, other changes may not be.
-func chance(p *protect.Protected) bool {
-	return p.Pattern == nil && p.Rounding == nil && !slices.Equal(p.Published, p.Table.Values)
 }
 
 // patience is how long a run, and what is found out of it, may take at most: the search's limit, and as much for audits.
@@ -202,5 +194,7 @@ func (c *comparison) try(ctx context.Context, v *variant) (*protect.Protected, e
 	}
 	within, cancel := context.WithTimeout(ctx, c.patience(v))
 	defer cancel()
-	return protect.Protect(within, c.table, &config, c.with)
+	with := c.with
+	with.Chance = nil // each run has a secret of its own
+	return protect.Protect(within, c.table, &config, with)
 }

@@ -41,8 +41,8 @@ func (s *Spec) variants() ([]variant, error) {
 	first := len(list)
 	err = schemas.DecodePart(s.Grid, func(d *schemas.Decoder) {
 		d.Items(root, "", "the grid", func(_ int, item *schemas.Node, at string) {
-			v := variant{config: s.base(), asked: true}
-			v.config.Method = ""
+			shared := s.base()
+			v := variant{config: shared.For(""), asked: true}
 			before := said(&v.config)
 			d.Mapping(item, at, varied(&v.config))
 			v.label = difference(before, said(&v.config))
@@ -76,7 +76,7 @@ func (s *Spec) crossed() []variant {
 	var list []variant
 	methods := s.Methods
 	if methods == nil {
-		methods = slices.DeleteFunc(slices.Clone(protect.Methods), func(m string) bool { return m == "hand" && s.Config.Overrides == "" })
+		methods = slices.DeleteFunc(slices.Clone(protect.Methods), func(m string) bool { return s.Config.Lacks(m) })
 	}
 	bases, least := s.Bases, s.Least
 	if bases == nil {
@@ -91,8 +91,9 @@ func (s *Spec) crossed() []variant {
 				if k > 0 && !protect.Based(method) {
 					break
 				}
-				v := variant{config: s.base(), asked: s.Methods != nil}
-				v.config.Method, v.config.Base = method, base
+				shared := s.base()
+				v := variant{config: shared.For(method), asked: s.Methods != nil}
+				v.config.Base = base
 				var words []string
 				if protect.Based(method) {
 					words = append(words, fmt.Sprintf("base %d", base))
@@ -124,6 +125,9 @@ func said(c *protect.Config) map[string]string {
 				words = append(words, c.Rules[i].String())
 			}
 			text = strings.Join(words, "; ")
+		}
+		if m.Key == "perturb" {
+			text = c.Perturb.Text()
 		}
 		list[m.Key] = text
 	}

@@ -60,7 +60,7 @@ func (s *Spec) Fields() schemas.Table {
 // Shared are the fields of protect that hold for all methods: what a comparison says itself is not among them.
 func Shared(c *protect.Config) schemas.Table {
 	t := c.Fields()
-	for _, name := range []string{"prefix", "linked", "method", "base", "seconds", "nodes", "public", "internal"} {
+	for _, name := range []string{"prefix", "linked", "method", "base", "seconds", "nodes", "secret", "public", "internal"} {
 		t = t.Without(name)
 	}
 	return t
@@ -86,6 +86,7 @@ var ofTable = []string{
 	"absolute",
 	"overrides",
 	"sap",
+	"secret",
 	"public",
 	"internal",
 }

@@ -36,6 +36,7 @@ type AuditSpec struct {
 
 	truth     string          // the table with the true values
 	isLogged  bool            // it is that of an internal folder
+	way       *protect.Way    // how its log says that values were made; nil if there is none
 	response  string          // what values are sums of; "" for counts
 	trees     []*tabular.Tree // of the log; nil: those of hierarchies
 	structure *tablefile.Structure
@@ -234,12 +235,12 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	asked := l.Over(s.asked())
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
-	s.Columns, s.response = l.Columns, l.Response
+	s.Columns, s.response, s.way = l.Columns, l.Response, l.Way
 	return l.Trees, nil
 }
 
 func (s *AuditSpec) asked() audit.Asked {
-	return audit.Asked{Insider: s.Config.Insider, Beforehand: s.Config.Beforehand, Sliding: s.Config.Sliding, Base: s.Config.Base}
+	return audit.Asked{Insider: s.Config.Insider, Beforehand: s.Config.Beforehand, Sliding: s.Config.Sliding, Base: s.Config.Base, Way: s.way}
 }
 
 // published reads the published values.
@@ -265,12 +266,24 @@ func (s *AuditSpec) published(ctx context.Context, t *audit.Truth, o session.Opt
 	}
 	variables, values := at[:len(at)-1], at[len(at)-1]
 	p := audit.NewPublished(s.Public, t)
+	var ends []int // columns of intervals
+	if audit.HasIntervals(source.Schema(), schemas.VariableNames(s.Config.Table)) {
+		p.Intervals()
+		ends = []int{source.Schema().FieldIndices(schemas.LowerColumn)[0], source.Schema().FieldIndices(schemas.UpperColumn)[0]}
+	}
 	err = operators.EachCell(ctx, source, variables, func(text string) bool { return text == t.Total },
 		func(cell []tabular.Category, batch arrow.Record, row int) error {
-			if batch.Column(values).IsNull(row) {
-				return p.Take(cell, nil)
+			switch column := batch.Column(values); {
+			case !column.IsNull(row):
+				return p.Take(cell, func() (int64, error) { return protect.Units(column, row, t.Table.Decimals) }, audit.NoInterval)
+			case ends == nil:
+				return p.Take(cell, nil, audit.NoInterval)
 			}
-			return p.Take(cell, func() (int64, error) { return protect.Units(batch.Column(values), row, t.Table.Decimals) })
+			in, err := audit.IntervalAt(batch.Column(ends[0]), batch.Column(ends[1]), row, t.Table.Decimals)
+			if err != nil {
+				return fmt.Errorf("%s: the interval of the cell %s: %w", s.Public, tabular.Words(cell), err)
+			}
+			return p.Take(cell, nil, in)
 		})
 	return p, session.WrongTable(ctx, err)
 }
