@@ -40,6 +40,15 @@ func (t *Tree) Add(code Category, parent int) int {
 	return at
 }
 
+// Clone is a tree that can be added to by itself.
+func (t *Tree) Clone() *Tree {
+	c := &Tree{t.Name, slices.Clone(t.Nodes)}
+	for i := range c.Nodes {
+		c.Nodes[i].Children = slices.Clone(c.Nodes[i].Children)
+	}
+	return c
+}
+
 // Leaf tells whether a node has no parts.
 func (t *Tree) Leaf(node int) bool { return len(t.Nodes[node].Children) == 0 }
 

@@ -25,9 +25,10 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 	trees := make([]*tabular.Tree, len(variables))
 	var recodes []Recoded
 	nodes := make([][]int32, len(variables)) // of codes
+	below := make([][]fold, len(variables))
 	for v := range variables {
 		var err error
-		if trees[v], nodes[v], err = b.tree(t, first+v, &recodes); err != nil {
+		if trees[v], nodes[v], below[v], err = b.tree(t, first+v, &recodes); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +126,11 @@ func (b *bound) collect(ctx context.Context, t *contingency.Table, left budget.B
 	if err := t.Err(); err != nil {
 		return nil, err
 	}
-	return a.table.only(b.Config.linked())
+	made, err := a.table.without(below)
+	if err != nil {
+		return nil, err
+	}
+	return made.only(b.Config.linked())
 }
 
 // bytesOfCell is about what a cell takes until it is protected: its figures, its place, what rules say of it, and its equations.
@@ -196,15 +201,23 @@ func (b *bound) needs() int {
 }
 
 // tree is that of a counted variable, and the node of each of its codes: those of its hierarchy, or its categories, recoded if they are to be.
-func (b *bound) tree(t *contingency.Table, at int, recodes *[]Recoded) (*tabular.Tree, []int32, error) {
+// Below the last nothing is told apart.
+func (b *bound) tree(t *contingency.Table, at int, recodes *[]Recoded) (*tabular.Tree, []int32, []fold, error) {
 	v := t.Variables[at]
 	observed := t.Observed(at)
 	nodes := make([]int32, len(v.Categories)+1)
 	labels, order := v.Categories, v.Categories // of codes, and all of them
+	tree := b.trees[v.Name]
+	var below []fold
 	if r, is := b.Recodes[v.Name]; is {
 		made, err := r.Of(v.Categories, b.Config.Total)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
+		}
+		if tree != nil {
+			if below, err = folds(tree, r.Name, made); err != nil {
+				return nil, nil, nil, err
+			}
 		}
 		labels, order = make([]string, len(v.Categories)), made.Order
 		for code, c := range v.Categories {
@@ -212,10 +225,13 @@ func (b *bound) tree(t *contingency.Table, at int, recodes *[]Recoded) (*tabular
 		}
 		*recodes = append(*recodes, Recoded{v.Name, made.List})
 	}
-	tree := b.trees[v.Name]
 	if tree == nil {
 		if slices.Contains(labels, b.Config.Total) {
-			return nil, nil, fmt.Errorf("%s has the category %q, which names totals: recode it, or call totals something else (total)", v.Name, b.Config.Total)
+			return nil, nil, nil, fmt.Errorf(
+				"%s has the category %q, which names totals: recode it, or call totals something else (total)",
+				v.Name,
+				b.Config.Total,
+			)
 		}
 		tree = tabular.NewTree(v.Name)
 		places := make(map[string]int32, len(order))
@@ -245,14 +261,14 @@ func (b *bound) tree(t *contingency.Table, at int, recodes *[]Recoded) (*tabular
 			}
 		}
 		if unknown != nil {
-			return nil, nil, fmt.Errorf("the hierarchy of %s does not have %s, which records have", v.Name, listed(unknown))
+			return nil, nil, nil, fmt.Errorf("the hierarchy of %s does not have %s, which records have", v.Name, listed(unknown))
 		}
 		if several != nil {
-			return nil, nil, fmt.Errorf("the hierarchy of %s has %s several times, and records do not say which is meant: give codes that differ", v.Name,
+			return nil, nil, nil, fmt.Errorf("the hierarchy of %s has %s several times, and records do not say which is meant: give codes that differ", v.Name,
 				listed(several))
 		}
 		if totals != nil {
-			return nil, nil, fmt.Errorf("the hierarchy of %s has codes below %s, and records have that itself: give them a code below it", v.Name, listed(totals))
+			return nil, nil, nil, fmt.Errorf("the hierarchy of %s has codes below %s, and records have that itself: give them a code below it", v.Name, listed(totals))
 		}
 	}
 	if observed[v.Missing()] {
@@ -261,7 +277,7 @@ func (b *bound) tree(t *contingency.Table, at int, recodes *[]Recoded) (*tabular
 		tree.Nodes[0] = root
 		nodes[v.Missing()] = int32(tree.Add(tabular.Missing, 0))
 	}
-	return tree, nodes, nil
+	return tree, nodes, below, nil
 }
 
 // listed are the first of some texts.

@@ -127,16 +127,24 @@ func (c *Config) structureFields() []schemas.Field {
 			To:   &c.Hierarchies,
 			Doc: "Files of hierarchies, by variable: .hrc, .csv or .parquet with the columns code and parent, or with a column for each level, or .yaml with " +
 				"nested codes.",
-			Flag: &schemas.Flag{Name: "hierarchy", Many: true, Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc, .csv, .parquet or .yaml); may be repeated",
-				Set: filesByVariable(&c.Hierarchies)},
+			Flag: &schemas.Flag{
+				Name:  "hierarchy",
+				Many:  true,
+				Usage: "hierarchy of a variable, `VARIABLE=FILE` (.hrc, .csv, .parquet or .yaml); may be repeated",
+				Set:   FilesByVariable(&c.Hierarchies),
+			},
 		},
 		{
 			Name: "recodes",
 			To:   &c.Recodes,
 			Doc: "Files of recodes, by variable, as the ARGUS programs have them: a new code a line, a colon, and the codes and ranges of codes that become it, " +
 				"such as 1:10-12,20. Codes that no line has stay; a hierarchy is of the new codes.",
-			Flag: &schemas.Flag{Name: "recode", Many: true, Usage: "recodes of a variable before cells are counted, `VARIABLE=FILE` (.grc: 1:10-12); may be repeated",
-				Set: filesByVariable(&c.Recodes)},
+			Flag: &schemas.Flag{
+				Name:  "recode",
+				Many:  true,
+				Usage: "recodes of a variable before cells are counted, `VARIABLE=FILE` (.grc: 1:10-12); may be repeated",
+				Set:   FilesByVariable(&c.Recodes),
+			},
 		},
 		{Name: "paths", To: &c.Paths, Doc: "Codes that are below several parents are told apart by their paths.",
 			Flag: &schemas.Flag{Name: "paths", Usage: "tell codes that are below several parents apart by their paths"}},
@@ -147,8 +155,8 @@ func (c *Config) structureFields() []schemas.Field {
 	}
 }
 
-// filesByVariable takes files that a flag says as VARIABLE=FILE.
-func filesByVariable(to *map[string]string) func(texts []string) error {
+// FilesByVariable takes files that a flag says as VARIABLE=FILE.
+func FilesByVariable(to *map[string]string) func(texts []string) error {
 	return func(texts []string) error {
 		*to = make(map[string]string)
 		for _, text := range texts {
@@ -293,7 +301,12 @@ func (c *Config) methodFields() []schemas.Field {
 func (c *Config) fileFields() []schemas.Field {
 	return []schemas.Field{
 		{Name: "public", To: &c.Out, File: true, Doc: "File that can be published (.parquet, .arrow or .csv).",
-			Flag: &schemas.Flag{Name: "public", Short: "o", Usage: "`FILE` that can be published (default: public.parquet)", Usual: []string{"public.parquet"}}},
+			Flag: &schemas.Flag{
+				Name:  "public",
+				Short: "o",
+				Usage: "`FILE` that can be published (default: public.parquet)",
+				Usual: []string{"public.parquet"},
+			}},
 		{Name: "internal", To: &c.Inside, File: true, Doc: "Folder for what must not be published.",
 			Flag: &schemas.Flag{Name: "internal", Usage: "`FOLDER` for what must not be published (default: internal)", Usual: []string{"internal"}}},
 	}

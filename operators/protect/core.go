@@ -105,6 +105,23 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 	return p, p.attribution(ctx)
 }
 
+// Find asks the rules of a config of all cells of a table. Nothing is said by hand.
+func Find(t *Table, c *Config) ([]detection.Finding, error) {
+	p := &Protected{Table: t, Config: c}
+	err := p.judge()
+	return p.Findings, err
+}
+
+// CellRules are the rules that look at one cell at a time; all tells whether there are no others.
+func (c *Config) CellRules() (list []detection.Rule, all bool) {
+	for i := range c.Rules {
+		if r := c.Rules[i].cells(); r != nil {
+			list = append(list, r)
+		}
+	}
+	return list, len(list) == len(c.Rules)
+}
+
 // judge asks all rules of all cells, and then what was said by hand.
 func (p *Protected) judge() error {
 	var rules []detection.Rule

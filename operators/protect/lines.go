@@ -127,7 +127,7 @@ func (r *Rule) judge(tree *tabular.Tree) (func(parent int, line detection.Line) 
 	bands := make(map[int][]detection.Band)
 	for parent, n := range tree.Nodes {
 		for _, child := range n.Children {
-			b, err := bandOf(tree.Nodes[child].Code.String())
+			b, err := BandOf(tree.Nodes[child].Code.String())
 			if err != nil {
 				return nil, fmt.Errorf("the variable %s is said to be ordered: %w", tree.Name, err)
 			}
@@ -147,8 +147,8 @@ var (
 	halfText = regexp.MustCompile(`^\[(\d+(?:\.\d+)?),\s*(\d+(?:\.\d+)?|inf)\)$`)
 )
 
-// bandOf reads a category that is a number or a band of numbers.
-func bandOf(text string) (detection.Band, error) {
+// BandOf reads a category that is a number or a band of numbers.
+func BandOf(text string) (detection.Band, error) {
 	number := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
 	if m := bandText.FindStringSubmatch(text); m != nil {
 		return detection.Band{Low: number(m[1]), High: number(m[2])}, nil

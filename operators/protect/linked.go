@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"microrisk/engine/tabular"
-	"microrisk/engine/tabular/detection"
 	"microrisk/schemas"
 )
 
@@ -145,17 +144,5 @@ func (t *Table) only(tables []uint32) (*Table, error) {
 		return nil, err
 	}
 	grid.Tables = tables
-	n := grid.Cells()
-	few := *t
-	few.Grid, few.Values, few.Cells, few.Sole = grid, make([]int64, n), make([]detection.Cell, n), make([]int64, n)
-	if t.RecordKeys != nil {
-		few.RecordKeys = make([]uint64, n)
-	}
-	for i, cell := range from { // both are in the order of nodes
-		few.Values[i], few.Cells[i], few.Sole[i] = t.Values[cell], t.Cells[cell], t.Sole[cell]
-		if t.RecordKeys != nil {
-			few.RecordKeys[i] = t.RecordKeys[cell]
-		}
-	}
-	return &few, nil
+	return t.of(grid, from), nil // both are in the order of nodes
 }

@@ -16,9 +16,14 @@ func (r *reader) recoded(v int) ([]tabular.Category, error) {
 	if !is {
 		return list, nil
 	}
+	tree := r.Trees[v]
+	total := func(code tabular.Category) bool { // of a hierarchy, which a recode may not name
+		node := tree.Find(code)
+		return r.given[v] && node >= 0 && !tree.Leaf(node)
+	}
 	var texts []string
 	for _, code := range list {
-		if code.Kind == tabular.Value {
+		if code.Kind == tabular.Value && !total(code) {
 			texts = append(texts, code.Label)
 		}
 	}
@@ -26,10 +31,15 @@ func (r *reader) recoded(v int) ([]tabular.Category, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.given[v] {
+		if r.below[v], err = folds(tree, from.Name, made); err != nil {
+			return nil, err
+		}
+	}
 	r.made = append(r.made, Recoded{r.Trees[v].Name, made.List})
 	list = slices.Clone(list)
 	for i, code := range list {
-		if code.Kind == tabular.Value {
+		if code.Kind == tabular.Value && !total(code) {
 			list[i] = tabular.Of(made.New[code.Label])
 		}
 	}

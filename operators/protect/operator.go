@@ -175,6 +175,11 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		return nil, err
 	}
 	if b.Take != nil {
+		table.Again = func(ctx context.Context, recodes map[string]tablefile.Recodes) (*Table, error) {
+			other := *b
+			other.Recodes = recodes
+			return other.collect(ctx, t, env.Budget.Less(held))
+		}
 		b.Take(table, with)
 		return &fitted{}, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -36,6 +37,7 @@ type Ready struct {
 	Recodes map[string]tablefile.Recodes
 	Warn    func(format string, args ...any)
 	Memory  int64 // that the table may take; 0: as much as it needs
+	Keep    bool  // the table can be made again
 }
 
 // A reader reads a ready-made table.
@@ -47,6 +49,7 @@ type reader struct {
 	nodes [][]int32      // of codes, by variable
 	rows  []raw
 	made  []Recoded
+	below [][]fold // by variable
 }
 
 // codes are those of a variable, in the order in which they are met.
@@ -81,6 +84,35 @@ func (table Ready) Read(ctx context.Context, from operators.Source) (*Table, err
 	if err := r.read(ctx, from); err != nil {
 		return nil, err
 	}
+	if !table.Keep {
+		return r.make()
+	}
+	t, err := r.clone().make()
+	if err == nil {
+		t.Again = func(_ context.Context, recodes map[string]tablefile.Recodes) (*Table, error) {
+			other := r.clone()
+			other.Recodes, other.Warn = recodes, nil
+			return other.make()
+		}
+	}
+	return t, err
+}
+
+// clone is a reader that can make its table by itself.
+func (r *reader) clone() *reader {
+	other := *r
+	other.Trees, other.rows = nil, slices.Clone(r.rows)
+	for _, t := range r.Trees {
+		other.Trees = append(other.Trees, t.Clone())
+	}
+	for i := range other.rows {
+		other.rows[i].nodes = slices.Clone(r.rows[i].nodes)
+	}
+	return &other
+}
+
+// make makes the table of the rows that were read.
+func (r *reader) make() (*Table, error) {
 	if err := r.place(); err != nil {
 		return nil, err
 	}
@@ -156,7 +188,7 @@ func (r *reader) place() error {
 		}
 		return tabular.Words(cell)
 	}
-	r.nodes = make([][]int32, len(r.codes))
+	r.nodes, r.below = make([][]int32, len(r.codes)), make([][]fold, len(r.codes))
 	for v, tree := range r.Trees {
 		list, err := r.recoded(v)
 		if err != nil {
@@ -360,5 +392,8 @@ func (r *reader) table() (*Table, error) {
 		r.Warn("%s has cells that became one by recodes: a contributor who is in several of them counts several times; a table of records counts each once",
 			r.Name)
 	}
-	return t, r.balance(t, there, merged)
+	if err := r.balance(t, there, merged); err != nil {
+		return nil, err
+	}
+	return t.without(r.below)
 }

@@ -30,6 +30,8 @@ func (m *Summary) Rows() [][]report.Cell {
 // ended says how good the method's choice is.
 func (m *Summary) ended() string {
 	switch {
+	case m.Cells > 0 && m.Hidden == 0 && m.Rounded == 0: // nothing was sought
+		return ""
 	case m.Proven && (m.Method == "adjustment" || m.Method == "partial"):
 		return "nothing cheaper is possible"
 	case m.Method != "optimal" && m.Method != "adjustment" && m.Method != "partial":

@@ -29,6 +29,7 @@ type Table struct {
 	Upper      []int64
 	Recodes    []Recoded // what was merged before cells were counted
 	RecordKeys []uint64  // sums of the keys of records, by which noise of people is drawn; nil for none
+	Again      Again     // makes it with other recodes; nil where nothing was kept to make it of
 }
 
 // A Recoded variable has other codes than the records.

@@ -14,7 +14,8 @@ type Recode struct {
 
 // ParseRecode reads recodes as the ARGUS programs have them (.grc): a new code a line, and after a colon what becomes it, codes and ranges
 // of codes, with commas between them: 1:10-12, 2:13-15,20. A range without an end goes to the first or the last code. Ranges are by the
-// order of codes. Codes that no line has are kept: they are given back. Errors have the line.
+// order of codes. A code with a comma stands in double quotes, with those within it twice. Codes that no line has are kept: they are given
+// back. Errors have the line.
 func ParseRecode(name string, text []byte, codes []string) (list []Recode, kept []string, err error) {
 	place := make(map[string]int, len(codes))
 	for i, c := range codes {
@@ -35,8 +36,8 @@ func ParseRecode(name string, text []byte, codes []string) (list []Recode, kept 
 		}
 		news[code] = line
 		var members []int
-		for item := range strings.SplitSeq(of, ",") {
-			from, to, err := rangeOf(strings.TrimSpace(item), codes, place)
+		for _, item := range itemsOf(of) {
+			from, to, err := rangeOf(item, codes, place)
 			if err != nil {
 				return wrong("%v", err)
 			}
@@ -71,6 +72,56 @@ func ParseRecode(name string, text []byte, codes []string) (list []Recode, kept 
 	return list, kept, nil
 }
 
+// itemsOf are the items between commas, but for those within quotes that begin an item.
+func itemsOf(text string) []string {
+	var list []string
+	start, began, quoted := 0, false, false // began: the item does with a quote
+	for i := range len(text) {
+		switch {
+		case text[i] == '"' && (began || strings.TrimSpace(text[start:i]) == ""):
+			began, quoted = true, !quoted
+		case text[i] == ',' && !quoted:
+			list, start, began = append(list, strings.TrimSpace(text[start:i])), i+1, false
+		}
+	}
+	if quoted { // they are no quotes
+		return append(list, trimmed(strings.Split(text[start:], ","))...)
+	}
+	return append(list, strings.TrimSpace(text[start:]))
+}
+
+func trimmed(list []string) []string {
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
+}
+
+// FormatRecodes writes recodes as ParseRecode reads them. Errors: codes that cannot be written, as they have line ends, or a colon in a new one.
+func FormatRecodes(list []Recode) ([]byte, error) {
+	var b strings.Builder
+	for _, r := range list {
+		if strings.ContainsAny(r.Code, ":\n\r") || strings.TrimSpace(r.Code) != r.Code || r.Code == "" {
+			return nil, fmt.Errorf("the code %q cannot be a new one in a file of recodes", r.Code)
+		}
+		b.WriteString(r.Code + ":")
+		for i, code := range r.Members {
+			if strings.ContainsAny(code, "\n\r") {
+				return nil, fmt.Errorf("the code %q has a line end, and cannot stand in a file of recodes", code)
+			}
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if strings.ContainsAny(code, `,"`) || strings.TrimSpace(code) != code || code == "" {
+				code = `"` + strings.ReplaceAll(code, `"`, `""`) + `"`
+			}
+			b.WriteString(code)
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String()), nil
+}
+
 // rangeOf are the places of an item of a recode: a code, or a range of codes, whose names may have dashes themselves.
 func rangeOf(item string, codes []string, place map[string]int) (from, to int, err error) {
 	if item == "" {
@@ -78,6 +129,11 @@ func rangeOf(item string, codes []string, place map[string]int) (from, to int, e
 	}
 	if i, ok := place[item]; ok {
 		return i, i, nil
+	}
+	if len(item) > 1 && item[0] == '"' && item[len(item)-1] == '"' {
+		if i, ok := place[strings.ReplaceAll(item[1:len(item)-1], `""`, `"`)]; ok {
+			return i, i, nil
+		}
 	}
 	found := false
 	for at := range item {

@@ -27,7 +27,7 @@ type Recoding struct {
 // Of recodes the codes of a variable. Ranges go by the numbers that codes begin with, if all do, and then by their texts. total is what files
 // call the total, which no code is.
 func (r Recodes) Of(codes []string, total string) (*Recoding, error) {
-	ordered := inOrder(codes)
+	ordered := InOrder(codes)
 	list, kept, err := ParseRecode(r.Name, r.text, ordered)
 	if err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (r Recodes) Of(codes []string, total string) (*Recoding, error) {
 // leading is the number that a code begins with.
 var leading = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
 
-// inOrder are codes in the order that ranges go by.
-func inOrder(codes []string) []string {
+// InOrder are codes in the order that ranges go by.
+func InOrder(codes []string) []string {
 	list := slices.Sorted(slices.Values(codes))
 	numbers := make(map[string]float64, len(codes))
 	for _, c := range codes {

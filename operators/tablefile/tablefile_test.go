@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"microrisk/engine/tabular"
 	"microrisk/schemas/specfile"
@@ -305,4 +306,36 @@ func TestReadSettings(t *testing.T) {
 		_, err := ReadSettings("o.csv", []byte(text), []string{"area", "sex"}, "Total")
 		require.ErrorContains(t, err, says)
 	}
+}
+
+// Recodes that are written are read as they were, whatever their codes are.
+func TestFormatRecodes(t *testing.T) {
+	codes := []string{"a", "b, c", `"d"`, `e "f", g`, "1-2", " x", "h:i", `,"`, `"`}
+	rapid.Check(t, func(t *rapid.T) {
+		names := map[int]string{}
+		members := map[int][]string{}
+		for _, c := range codes {
+			k := rapid.IntRange(0, 4).Draw(t, "new code")
+			members[k] = append(members[k], c)
+			names[k] = fmt.Sprint("new", k)
+		}
+		var list []Recode
+		for k := range 4 { // those of 4 stay
+			if len(members[k]) > 0 {
+				list = append(list, Recode{names[k], members[k]})
+			}
+		}
+		text, err := FormatRecodes(list)
+		require.NoError(t, err)
+		got, kept, err := ParseRecode("r.grc", text, codes)
+		require.NoError(t, err, string(text))
+		require.Equal(t, list, got)
+		require.Equal(t, members[4], kept)
+	})
+	_, err := FormatRecodes([]Recode{{"a:b", nil}})
+	require.ErrorContains(t, err, "cannot be a new one")
+	_, err = FormatRecodes([]Recode{{"a", []string{"b\nc"}}})
+	require.ErrorContains(t, err, "has a line end")
+	_, _, err = ParseRecode("r.grc", []byte(`x:"a,b`), []string{`"a`, "b"}) // no quotes that end
+	require.NoError(t, err)
 }

@@ -38,7 +38,7 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 		return nil, err
 	}
 	o.Sweep(outputs...)
-	t, with, err := open(ctx, path, c, columns, structure, o)
+	t, with, err := open(ctx, path, c, columns, structure, false, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +70,9 @@ func begin(
 	return columns, structure, schemas.CheckDocument(asked{c})
 }
 
-// open reads a ready-made table, and what it is to be protected with.
+// open reads a ready-made table, and what it is to be protected with; with keep it can be made again, with other recodes.
 func open(
-	ctx context.Context, path string, c *protect.Config, columns *protect.Columns, structure *tablefile.Structure, o session.Options,
+	ctx context.Context, path string, c *protect.Config, columns *protect.Columns, structure *tablefile.Structure, keep bool, o session.Options,
 ) (t *protect.Table, with protect.With, err error) {
 	operator, err := operatorOf(ctx, c, o)
 	if err != nil {
@@ -89,7 +89,7 @@ func open(
 	if len(c.Recodes) > 0 && (columns.Status != "" || columns.Lower != "" || columns.Upper != "") {
 		return nil, with, session.Wrong(errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"))
 	}
-	t, err = read(ctx, path, protect.Ready{Config: c, Columns: columns, Trees: trees, Recodes: operator.Recodes, Warn: with.Warn}, o)
+	t, err = read(ctx, path, protect.Ready{Config: c, Columns: columns, Trees: trees, Recodes: operator.Recodes, Warn: with.Warn, Keep: keep}, o)
 	if err != nil {
 		return nil, with, err
 	}

@@ -187,3 +187,64 @@ func TestRecodedTables(t *testing.T) {
 	_, err = tables.Protect(background, source, config(), &columns, session.Options{})
 	require.ErrorContains(t, err, "is not of those that recodes make of them")
 }
+
+// A recode to a code of the hierarchy tells nothing apart below it: of records, and of tables with and without their totals.
+func TestRecodesOfHierarchies(t *testing.T) {
+	const with = "reg,sex,n\nn1,f,5\nn1,m,1\nn2,f,4\nn2,m,7\ns1,f,6\ns1,m,8\nnorth,f,9\nnorth,m,8\nnorth,Total,17\nTotal,Total,31\n"
+	var part strings.Builder // without totals, and records
+	var list strings.Builder
+	list.WriteString("reg,sex\n")
+	for line := range strings.Lines(with) {
+		if strings.Contains(line, "Total") || strings.Contains(line, "north") {
+			continue
+		}
+		part.WriteString(line)
+		var n int
+		f := strings.Split(strings.TrimSpace(line), ",")
+		fmt.Sscan(f[2], &n)
+		list.WriteString(strings.Repeat(f[0]+","+f[1]+"\n", n))
+	}
+	for name, x := range map[string]struct{ text, recodes, says string }{
+		"records":        {list.String(), "north:n1,n2\n", ""},
+		"table":          {part.String(), "north:n1,n2\n", ""},
+		"totals":         {with, "north:n1,n2\n", ""},
+		"too few":        {with, "north:n1\n", `r.grc makes "north" of "n1", and the hierarchy of reg has that code above "n1", "n2"`},
+		"others":         {list.String(), "north:n1,n2,s1\n", `r.grc makes "north" of "n1", "n2", "s1", and the hierarchy of reg has that code above`},
+		"too few, again": {list.String(), "north:n2\n", "make it of all of these"},
+	} {
+		dir := t.TempDir()
+		path := func(name, text string) string {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+			return filepath.Join(dir, name)
+		}
+		c := &protect.Config{Table: variables("reg", "sex"), Recodes: map[string]string{"reg": path("r.grc", x.recodes)}, Margins: "none", Method: "none",
+			Hierarchies: map[string]string{"reg": path("h.hrc", "north\n@n1\n@n2\nsouth\n@s1\n")}, Rules: []protect.Rule{{Rule: "min"}},
+			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+		source := path("in.csv", x.text)
+		var err error
+		if strings.HasPrefix(x.text, "reg,sex,n") {
+			_, err = tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
+		} else {
+			_, err = run(t, source, c)
+		}
+		if x.says != "" {
+			require.ErrorContains(t, err, x.says, name)
+			require.NoFileExists(t, c.Out)
+			continue
+		}
+		require.NoError(t, err, name)
+		cells := read(t, c.Out, 2)
+		require.Len(t, cells, 12, name)
+		require.Equal(t, "9", cells["north|f"]["value"])
+		require.Equal(t, "17", cells["north|Total"]["value"])
+		require.Equal(t, "6", cells["s1|f"]["value"])
+		require.NotContains(t, cells, "n1|m")
+		// The internal table has its hierarchy, and can be made coarser too.
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "r.grc"), []byte("south:s1\n"), 0o666))
+		again := *c
+		again.Hierarchies, again.Recodes, again.Out, again.Inside = nil, map[string]string{"reg": filepath.Join(dir, "r.grc")}, filepath.Join(dir, "2.csv"), filepath.Join(dir, "2")
+		_, err = tables.Protect(background, filepath.Join(dir, "inside", "cells.parquet"), &again, &protect.Columns{}, session.Options{})
+		require.NoError(t, err, name)
+		require.Len(t, read(t, again.Out, 2), 9, name)
+	}
+}

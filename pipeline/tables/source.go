@@ -41,7 +41,7 @@ func (s Source) Readings(c *protect.Config) ([]session.Reading, error) {
 }
 
 // Read reads the table of a config once, and protects nothing: it gives the table, and what it could be protected with. The config's defaults
-// are filled in; its outputs have no say. Errors about what was asked are those for which session.IsSpec is true.
+// are filled in; its outputs have no say. The table can be made again. Errors about what was asked are those for which session.IsSpec is true.
 func (s Source) Read(ctx context.Context, c *protect.Config, o session.Options) (*protect.Table, protect.With, error) {
 	o = o.WithDefaults()
 	c.Out, c.Inside = "public.parquet", "internal" // which a config must have
@@ -52,7 +52,7 @@ func (s Source) Read(ctx context.Context, c *protect.Config, o session.Options) 
 	if err != nil {
 		return nil, protect.With{}, err
 	}
-	return open(ctx, s.Path, c, columns, structure, o)
+	return open(ctx, s.Path, c, columns, structure, true, o)
 }
 
 // count counts records.

@@ -73,9 +73,12 @@ func treesOf(operator protect.Operator, c *protect.Config, path string, s *table
 	list := make([]*tabular.Tree, len(c.Table))
 	for v, k := range c.Table {
 		list[v] = trees[k.Name]
-		if _, recoded := c.Recodes[k.Name]; list[v] == nil && !recoded {
+		if list[v] == nil {
 			if list[v], err = s.Tree(path, k.Name); err != nil {
 				return nil, err
+			}
+			if _, recoded := c.Recodes[k.Name]; recoded && list[v] != nil && list[v].Depth() < 2 {
+				list[v] = nil // its codes are others
 			}
 		}
 		if list[v] == nil {

@@ -8,9 +8,10 @@ import (
 )
 
 // Cells is a judge of cells that are added up, as if nobody contributed to several of them: right for records that are contributors
-// themselves, and for hierarchies whatever contributors are. unsafe is asked of every cell of a redesigned table that is not empty.
-func Cells(g *tabular.Grid, cells []detection.Cell, unsafe func(c *detection.Cell) bool) Judge {
-	j := &judge{grid: g, cells: cells, unsafe: unsafe, step: make([]int64, len(g.Trees))}
+// themselves, and for hierarchies whatever contributors are. unsafe is asked of every cell of a redesigned table that is not empty, and looks
+// at so many of the largest contributions at most.
+func Cells(g *tabular.Grid, cells []detection.Cell, most int, unsafe func(c *detection.Cell) bool) Judge {
+	j := &judge{grid: g, cells: cells, unsafe: unsafe, most: most, step: make([]int64, len(g.Trees))}
 	all := int64(1)
 	for v := len(g.Trees) - 1; v >= 0; v-- {
 		j.step[v] = all
@@ -23,6 +24,7 @@ type judge struct {
 	grid   *tabular.Grid
 	cells  []detection.Cell
 	unsafe func(c *detection.Cell) bool
+	most   int
 	step   []int64
 	at     map[int64]int32 // of merged cells
 	merged []detection.Cell
@@ -59,7 +61,7 @@ cells:
 			j.merged, j.first = append(j.merged, *c), append(j.first, int32(cell))
 			continue
 		}
-		Merge(&j.merged[at], c)
+		merge(&j.merged[at], c, j.most)
 	}
 	var v Verdict
 	v.Cells = len(j.merged)
@@ -76,12 +78,11 @@ cells:
 	return v, nil
 }
 
-// Merge adds a cell to another, as if nobody contributed to both.
-func Merge(to, c *detection.Cell) {
+// merge adds a cell to another, as if nobody contributed to both, and keeps so many of the largest contributions.
+func merge(to, c *detection.Cell, most int) {
 	to.Records += c.Records
 	to.Contributors += c.Contributors
 	to.Total += c.Total
-	most := max(len(to.Top), len(c.Top))
 	if most == 0 {
 		return
 	}

@@ -14,7 +14,7 @@ type Move struct {
 // Apply makes a design with a move; false if it must not be made: a pinned category, or fewer than two categories of a variable left.
 func (p *Problem) Apply(d Design, m Move) (Design, bool) {
 	made, ok := p.merge(d, m)
-	return made, ok && p.left(made, m.Variable) >= 2
+	return made, ok && p.Left(made, m.Variable) >= 2
 }
 
 // merge is Apply where nothing need be left.

@@ -2,7 +2,7 @@
 // do, or those below a code of a hierarchy are no longer told apart. It previews what every single merge leaves unsafe and loses, and finds
 // the cheapest redesigns that leave nothing unsafe.
 //
-//	p := &redesign.Problem{Grid: grid, Cells: cells, Variables: variables, Judge: redesign.Cells(grid, cells, unsafe), Local: true, Monotone: true}
+//	p := &redesign.Problem{Grid: grid, Cells: cells, Variables: variables, Judge: redesign.Cells(grid, cells, 0, unsafe), Local: true, Monotone: true}
 //	found, err := p.Search(ctx, redesign.Options{Best: 3})
 //	// found.Best[0].Design.Groups(v) are the categories that become one
 //
@@ -179,8 +179,8 @@ func (p *Problem) Groups(d Design, v int) [][]int32 {
 	return slices.DeleteFunc(list, func(g []int32) bool { return len(g) < 2 && d[v][g[0]] == g[0] })
 }
 
-// left is how many finest categories a variable has.
-func (p *Problem) left(d Design, v int) int {
+// Left is how many finest categories a variable has.
+func (p *Problem) Left(d Design, v int) int {
 	met := make(map[int32]bool)
 	for node, to := range d[v] {
 		if node > 0 && p.kinds[v].present[node] && p.Variables[v].Tree.Leaf(node) {
@@ -196,7 +196,7 @@ func (p *Problem) Cost(d Design) Cost {
 	collapsed := make([][]bool, len(d))
 	for v := range d {
 		collapsed[v] = p.collapsed(d, v)
-		before, after := p.left(p.same, v), p.left(d, v)
+		before, after := p.Left(p.same, v), p.Left(d, v)
 		c.Categories += before - after
 	}
 	for _, cell := range p.leaves {

@@ -88,7 +88,7 @@ func diseases(t require.TestingT) *Problem {
 // TV-N1 and TV-M1 of T-DIS (Miller 2005, 3.1): with fewer than 4 unsafe, the bands 17-24 and 25-35 become one.
 func TestTVN1(t *testing.T) {
 	p := diseases(t)
-	p.Judge, p.Monotone = Cells(p.Grid, p.Cells, frequency(4)), true
+	p.Judge, p.Monotone = Cells(p.Grid, p.Cells, 0, frequency(4)), true
 	list, all, err := p.Preview(context.Background(), 100)
 	require.NoError(t, err)
 	require.Equal(t, 2, all)
@@ -108,14 +108,14 @@ func TestTVN1(t *testing.T) {
 	require.True(t, r.Whole)
 	require.Equal(t, "17-24+25-35", words(p, r.Best[0].Design))
 
-	p.Judge = Cells(p.Grid, p.Cells, frequency(5)) // 17-35 has 4 with the disease
+	p.Judge = Cells(p.Grid, p.Cells, 0, frequency(5)) // 17-35 has 4 with the disease
 	r, err = p.Search(context.Background(), Options{})
 	require.NoError(t, err)
 	require.Empty(t, r.Best)
 	require.True(t, r.Whole)
 	require.Equal(t, 1, r.Fewest.Unsafe)
 
-	p.Judge = Cells(p.Grid, p.Cells, frequency(4))
+	p.Judge = Cells(p.Grid, p.Cells, 0, frequency(4))
 	p.Variables[0].Order = nil // any two
 	r, err = p.Search(context.Background(), Options{Best: 3})
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestHierarchy(t *testing.T) {
 	}
 	p := made(t, []*tabular.Tree{tree, flat("sex", "f", "m")}, map[string]int64{"n0|f": 9, "n0|m": 9, "n1|f": 1, "n1|m": 9, "n2|f": 9, "n2|m": 9,
 		"s0|f": 9, "s0|m": 9, "s1|f": 9, "s1|m": 9})
-	p.Judge, p.Monotone = Cells(p.Grid, p.Cells, frequency(3)), true
+	p.Judge, p.Monotone = Cells(p.Grid, p.Cells, 0, frequency(3)), true
 	r, err := p.Search(context.Background(), Options{Best: 2})
 	require.NoError(t, err)
 	require.Len(t, r.Best, 1)
@@ -222,10 +222,10 @@ func drawn(t *rapid.T) *Problem {
 	}
 	p.Loss = Loss(rapid.IntRange(0, 3).Draw(t, "loss"))
 	if p.Monotone = rapid.Bool().Draw(t, "monotone"); p.Monotone {
-		p.Judge = Cells(p.Grid, p.Cells, frequency(3))
+		p.Judge = Cells(p.Grid, p.Cells, 0, frequency(3))
 		return p
 	}
-	p.Judge = Cells(p.Grid, p.Cells, func(c *detection.Cell) bool { return c.Records%4 == 1 || c.Records == 2 }) // of cells alone, and nothing else
+	p.Judge = Cells(p.Grid, p.Cells, 0, func(c *detection.Cell) bool { return c.Records%4 == 1 || c.Records == 2 }) // of cells alone, and nothing else
 	if rapid.Bool().Draw(t, "lines") {                                                                           // of the whole table
 		p.Local = false
 		inner := p.Judge
@@ -440,7 +440,7 @@ func TestLarger(t *testing.T) {
 	for i := range 12 {
 		p.Variables[0].Order = append(p.Variables[0].Order, int32(i+1))
 	}
-	p.Judge, p.Monotone = Cells(p.Grid, p.Cells, frequency(12)), true
+	p.Judge, p.Monotone = Cells(p.Grid, p.Cells, 0, frequency(12)), true
 	r, err := p.Search(context.Background(), Options{Best: 2, Nodes: 5000})
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Best)
