@@ -226,7 +226,7 @@ func drawn(t *rapid.T) *Problem {
 		return p
 	}
 	p.Judge = Cells(p.Grid, p.Cells, 0, func(c *detection.Cell) bool { return c.Records%4 == 1 || c.Records == 2 }) // of cells alone, and nothing else
-	if rapid.Bool().Draw(t, "lines") {                                                                           // of the whole table
+	if rapid.Bool().Draw(t, "lines") {                                                                              // of the whole table
 		p.Local = false
 		inner := p.Judge
 		p.Judge = func(d Design) (Verdict, error) {
