@@ -79,6 +79,11 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 	if m.SetMatch && m.Estimator != "poisson" {
 		k.Add(path+".set_match", "set_match is the chance that the thesis prints, of its own estimator; add estimator: poisson")
 	}
+	if m.Effects == EffectsLognormal || m.Anchor != "" {
+		if m.Estimator != "" && m.Estimator != Estimators[0] {
+			k.Add(path+".estimator", "estimator: %s is of models without effects of cells and anchor: take estimator: gamma, or effects: none", m.Estimator)
+		}
+	}
 	if m.ModelIn == "" {
 		return
 	}

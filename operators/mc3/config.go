@@ -49,6 +49,8 @@ type Config struct {
 	Draws          *int      // of exact: junction trees
 	Graph          string    // of fixed: cliques as in [AGE SEX][SEX MSTATUS], or independence, or saturated
 	Estimator      string    // one of Estimators; "" means gamma
+	Effects        string    // one of Effects
+	Anchor         string    // one of Anchors; "" for none
 	PosteriorDraws *int      // of montecarlo
 	CellDraws      *int      // for PU over the empty cells of a large table
 	SetMatch       bool      // write the probability that a set of f records is matched to itself, too
@@ -160,6 +162,11 @@ func (c *Config) Fields() schemas.Table {
 			Doc: "gamma: a gamma law matched to the posterior of a cell. poisson: maximum-likelihood proportions. exact: the posterior itself. montecarlo: draws " +
 				"from it.",
 			Flag: &schemas.Flag{Name: "estimator", Usage: "how a record's probabilities are computed: gamma, poisson, exact or montecarlo (default: gamma)"}},
+		{Name: "effects", To: &c.Effects, Words: Effects, Default: EffectsNone,
+			Doc:  "lognormal: each cell has an effect of its own beside the models, whose spread the sample tells. none: the models say all.",
+			Flag: &schemas.Flag{Name: "effects", Usage: "effects of cells beside the models: lognormal or none (default: none)"}},
+		{Name: "anchor", To: &c.Anchor, Words: Anchors, Doc: "dis: what all cells should have is multiplied by one factor, by which CM|UM is DIS; for comparison.",
+			Flag: &schemas.Flag{Name: "anchor", Aside: true, Usage: "multiply what cells should have so that CM|UM is DIS, for comparison: dis"}},
 		{Name: "set_match", To: &c.SetMatch, Doc: "Add the chance that the records of a key are just the members chosen (poisson)."},
 		{Name: "baselines", To: &c.Baselines, Doc: "Compare with simpler models in the summary.",
 			Flag: &schemas.Flag{Name: "baselines", Aside: true, Usage: "compare with simpler models in the summary"}},

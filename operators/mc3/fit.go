@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"microrisk/engine/bayes"
+	"microrisk/engine/bayes/effects"
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/bayes/search"
 	"microrisk/engine/contingency"
@@ -70,6 +71,8 @@ type fittedLaw struct {
 	law       *risk.Law
 	cells     *risk.Cells
 	file      *risk.File
+	effects   *effects.Fit // of cells; nil: they have none
+	factor    float64      // on what cells should have
 }
 
 // fit searches for models and measures the classes of the table by them.
@@ -113,7 +116,13 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		if l.cells, err = l.law.Cells(ctx, d, o); err != nil {
 			return nil, err
 		}
-		if l.file, err = l.law.File(ctx, d, l.cells, o); err != nil {
+		own := o
+		if b.adjusts() {
+			if own, err = b.adjust(ctx, l, d, o, env); err != nil {
+				return nil, err
+			}
+		}
+		if l.file, err = l.law.File(ctx, d, l.cells, own); err != nil {
 			return nil, err
 		}
 	}

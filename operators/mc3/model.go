@@ -17,7 +17,8 @@ type Model struct {
 	Version        int             `json:"microrisk_model"`
 	Variables      []ModelVariable `json:"variables"`
 	PriorPrecision float64         `json:"prior_precision"`
-	Records        int64           `json:"records"` // that it was fitted to
+	Sigma          *float64        `json:"sigma,omitempty"` // of the effects of cells; nil where none were looked for
+	Records        int64           `json:"records"`         // that it was fitted to
 	Search         string          `json:"search"`
 	Graphs         []ModelGraph    `json:"graphs"`
 	Margins        []ModelMargin   `json:"margins"` // of all cliques and separators

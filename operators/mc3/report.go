@@ -3,6 +3,7 @@ package mc3
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ func modelRows(m *Summary) [][]report.Cell {
 		}
 		rows = append(rows, []report.Cell{report.Left("  most probable"), report.Right(report.Percent(100 * best.Weight)), report.Left(cliques)})
 	}
+	if e := m.Effects; e != nil {
+		rows = append(rows, []report.Cell{report.Left("  effects of cells"), report.Right(report.Figure(e.Sigma)), report.Left("sigma " + fitOf(e))})
+	}
 	note := "PU: of the population"
 	if m.PUSE != nil && *m.PUSE > 0 {
 		note += " (± " + report.Figure(*m.PUSE) + ")"
@@ -66,6 +70,27 @@ func modelRows(m *Summary) [][]report.Cell {
 	}
 	add(schemas.LimitReidentifications, "re-identifications", m.Reidentified, part)
 	return rows
+}
+
+// fitOf says in a few words how well models foretell how many keys have one record, two, and so on.
+func fitOf(e *EffectsSummary) string {
+	if e.Unknown != "" {
+		return "(" + e.Unknown + ")"
+	}
+	worst := FrequencyRow{}
+	for _, f := range e.Frequencies {
+		if math.Abs(f.Deviation) > math.Abs(worst.Deviation) {
+			worst = f
+		}
+	}
+	text := ""
+	if e.SE != nil {
+		text = "± " + report.Figure(*e.SE) + "; "
+	}
+	if math.Abs(worst.Deviation) < 3 {
+		return text + "keys of 1 to 6 records are as foretold"
+	}
+	return text + fmt.Sprintf("%s keys of %d records, foretold %.0f", report.Count(worst.Observed), worst.Records, worst.Expected)
 }
 
 // shortModel is how long a model may be that stands in the table itself.

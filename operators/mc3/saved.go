@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"microrisk/engine/bayes"
+	"microrisk/engine/bayes/effects"
 	"microrisk/engine/bayes/risk"
 	"microrisk/engine/contingency"
 	"microrisk/engine/graph"
@@ -18,6 +19,12 @@ func (b *bound) saved(t *contingency.Table, l *fittedLaw) *Model {
 		return b.Model
 	}
 	m := &Model{Version: schemas.Version, PriorPrecision: l.precision, Records: l.law.Records, Search: string(l.found.Method)}
+	if b.Config.Effects == EffectsLognormal {
+		m.Sigma = new(float64)
+		if l.effects != nil {
+			*m.Sigma = l.effects.Sigma
+		}
+	}
 	for v, variable := range t.Variables {
 		categories := variable.Categories
 		if categories == nil {
@@ -53,6 +60,13 @@ func (b *bound) openModel() error {
 	}
 	if !slices.Equal(names, b.names()) {
 		return fmt.Errorf("%s: the model %s has the key %v, this one is %v: they must be the same, in the same order", b.Prefix, from, names, b.names())
+	}
+	switch s := m.Sigma; {
+	case s == nil && b.Config.Effects == EffectsLognormal:
+		return fmt.Errorf("%s: the model %s was saved without effects of cells, and they are asked for: save it with effects: lognormal, or take effects: none",
+			b.Prefix, from)
+	case s != nil && !(*s >= 0 && *s <= effects.LargestSigma):
+		return fmt.Errorf("%s: the model %s has a sigma of %v; it must be from 0 to %d", b.Prefix, from, *s, effects.LargestSigma)
 	}
 	law := &risk.Law{Records: m.Records, Precision: m.PriorPrecision}
 	for _, v := range m.Variables {

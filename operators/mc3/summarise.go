@@ -88,6 +88,16 @@ func (s *summarizer) measures(m *Summary, l *fittedLaw) {
 	if d := f.CMUMDrawn; d != nil {
 		m.CMUMDrawn = &Drawn{SE: d.SE, Lower: d.Low, Upper: d.High}
 	}
+	if e := l.effects; e != nil {
+		out := &EffectsSummary{Sigma: e.Sigma, SE: figure(e.SE), Gain: e.Gain, Unknown: e.Unknown, Anchor: s.bound.Config.Anchor, Factor: l.factor, Cells: e.Cells,
+			Frequencies: []FrequencyRow{}}
+		for g, n := range e.Observed {
+			if e.Cells > 0 {
+				out.Frequencies = append(out.Frequencies, FrequencyRow{int64(g + 1), n, e.Without[g], e.Expected[g], e.Deviations[g]})
+			}
+		}
+		m.Effects = out
+	}
 	if sd := l.cells.SD; sd != nil {
 		m.SD = &Deviations{PopulationUniques: sd.PopulationUniques, CorrectMatches: sd.CorrectMatches, Reidentifications: sd.Reidentifications}
 	}

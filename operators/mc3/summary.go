@@ -31,6 +31,8 @@ type Summary struct {
 	// SD are posterior standard deviations, of montecarlo only.
 	SD *Deviations `json:"standard_deviations,omitempty"`
 
+	Effects *EffectsSummary `json:"effects,omitempty"`
+
 	Models            []ModelSummary    `json:"models"`         // the most probable first
 	DroppedWeight     float64           `json:"dropped_weight"` // of models below one millionth, left out
 	EdgeProbabilities []EdgeProbability `json:"edge_probabilities"`
@@ -40,6 +42,27 @@ type Summary struct {
 	Sensitivity       []Sensitivity     `json:"sensitivity,omitempty"`
 	Baselines         []Baseline        `json:"baselines,omitempty"`
 	Diagnostics       Diagnostics       `json:"diagnostics"`
+}
+
+// EffectsSummary says what the sample tells of the effects of cells.
+type EffectsSummary struct {
+	Sigma       float64        `json:"sigma"`
+	SE          *float64       `json:"se"` // null where sigma is at a border, or read
+	Gain        float64        `json:"log_likelihood_gain"`
+	Unknown     string         `json:"unknown,omitempty"` // why sigma is not identified
+	Anchor      string         `json:"anchor,omitempty"`
+	Factor      float64        `json:"factor"` // on what all cells should have
+	Cells       int64          `json:"cells"`  // with 1 to 6 records
+	Frequencies []FrequencyRow `json:"frequencies"`
+}
+
+// A FrequencyRow compares the number of keys that so many records have with what models foretell, given that they have 1 to 6.
+type FrequencyRow struct {
+	Records   int64   `json:"records"`
+	Observed  int64   `json:"observed"`
+	Without   float64 `json:"expected_without_effects"`
+	Expected  float64 `json:"expected"`
+	Deviation float64 `json:"standardised_difference"`
 }
 
 // Deviations are posterior standard deviations of the expected numbers.

@@ -16,21 +16,21 @@ import (
 // Quadrature against the sum over a fine grid of z, which is written from the definitions.
 func TestMeasuresAgainstGrid(t *testing.T) {
 	for _, sigma := range []float64{0, .3, 1.2, 3} {
-		for _, fraction := range []float64{.001, .05, .5, .99} {
+		for _, fraction := range []float64{.001, .5, .99} {
 			m := New(sigma, fraction)
 			for _, f := range []int64{0, 1, 2, 40} {
 				for _, people := range []float64{1e-6, .03, 1, 20, 3000} {
 					var alone, match, more, all float64
-					lambda := func(i int) float64 { return people * math.Exp(sigma*float64(i)/400-sigma*sigma/2) }
+					lambda := func(i int) float64 { return people * math.Exp(sigma*float64(i)/200-sigma*sigma/2) }
 					log := func(i int) float64 {
-						z := float64(i) / 400
+						z := float64(i) / 200
 						return -z*z/2 + float64(f)*math.Log(lambda(i)/people) - fraction*lambda(i)
 					}
 					top := math.Inf(-1)
-					for i := -16000; i <= 40000; i++ {
+					for i := -8000; i <= 20000; i++ {
 						top = max(top, log(i))
 					}
-					for i := -16000; i <= 40000; i++ {
+					for i := -8000; i <= 20000; i++ {
 						w, k := math.Exp(log(i)-top), (1-fraction)*lambda(i)
 						if w == 0 {
 							continue

@@ -89,6 +89,16 @@ func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*Fi
 // matches fills in CMUM.
 func (f *File) matches(ctx context.Context, p *plan, d *bayes.Data, c *Cells, o *Options, sums []modelSums) error {
 	n1 := float64(f.SampleUniques)
+	if o.Empty != nil {
+		people := 0.0
+		for i, n := range d.Counts {
+			if n == 1 {
+				people += c.ExpectedFrequency[i]
+			}
+		}
+		f.CMUM = n1 / people
+		return nil
+	}
 	if o.Estimator != Exact && o.Estimator != MonteCarlo {
 		f.CMUM = 0
 		for k, m := range p.law.Models {
@@ -249,6 +259,8 @@ func (b *block) once(occupied []bool, o *Options, x *exact) float64 {
 			}
 			lam := u * mean[j]
 			switch {
+			case o.Empty != nil:
+				sum += lam * o.Empty(lam)
 			case o.Estimator == Poisson:
 				sum += lam * math.Exp(-lam)
 			case x != nil:

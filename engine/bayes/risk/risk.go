@@ -49,7 +49,10 @@ type Options struct {
 	PUDraws   int       // cells drawn for PU when the table is large, at least 1; 0 means 20,000
 	Seed      uint64
 	Workers   int // the result does not depend on it
-	Progress  func(done, total int64)
+	// Empty is P(F = 1) of a cell without records that should have some people outside the sample, for each of these, where the measures of
+	// cells are not the law's own; nil: the law's. CM|UM is then n1 over the sum of E[F].
+	Empty    func(unsampled float64) float64
+	Progress func(done, total int64)
 }
 
 // Cells are measures of each occupied cell of a sample, averaged over the models.

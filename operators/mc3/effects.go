@@ -1,0 +1,115 @@
+package mc3
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"microrisk/engine/bayes"
+	"microrisk/engine/bayes/effects"
+	"microrisk/engine/bayes/risk"
+	"microrisk/engine/uniques"
+	"microrisk/operators"
+)
+
+// Words of effects and anchors.
+var (
+	Effects = []string{EffectsNone, EffectsLognormal}
+	Anchors = []string{AnchorDIS}
+)
+
+const (
+	EffectsNone      = "none"
+	EffectsLognormal = "lognormal"
+	AnchorDIS        = "dis"
+)
+
+// errNoPairs says that DIS is 0 or 1.
+var errNoPairs = errors.New("no key has one record, or none has two, so that there is no DIS to anchor on")
+
+// adjusts tells whether the measures of cells are others than the law's own.
+func (b *bound) adjusts() bool { return b.Config.Effects == EffectsLognormal || b.Config.Anchor != "" }
+
+// adjust gives cells an effect of their own, or anchors them, and is the options by which the file is measured then.
+func (b *bound) adjust(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.Options, env operators.Env) (risk.Options, error) {
+	n := float64(d.Records)
+	if o.Unsampled == 0 || n == 0 {
+		return o, nil // all are known
+	}
+	phi := n / (n + o.Unsampled)
+	people := make([]float64, d.Cells()) // that each cell should have
+	cells := make([]effects.Cell, len(people))
+	for i, f := range d.Counts {
+		people[i] = (l.cells.ExpectedFrequency[i] - float64(f)) / (1 - phi)
+		cells[i] = effects.Cell{Records: f, People: people[i]}
+	}
+	if b.Config.Effects == EffectsLognormal {
+		var err error
+		if l.effects, err = effects.Estimate(ctx, cells, phi); err != nil {
+			return o, err
+		}
+		if b.Model != nil {
+			l.effects.Sigma, l.effects.SE, l.effects.Unknown = *b.Model.Sigma, math.NaN(), ""
+		}
+		if l.effects.Unknown != "" {
+			env.Warn("%s: nothing is known of effects of cells (%s): they are taken to have none", b.Prefix, l.effects.Unknown)
+		}
+	} else {
+		l.effects = &effects.Fit{SE: math.NaN()}
+	}
+	m := effects.New(l.effects.Sigma, phi)
+	l.factor = 1
+	if b.Config.Anchor == AnchorDIS {
+		if err := l.anchor(m, d, people, phi); err != nil {
+			env.Warn("%s: %s", b.Prefix, err)
+		}
+	}
+	l.cells.SD = nil
+	for i, f := range d.Counts {
+		l.cells.PopulationUnique[i], l.cells.CorrectMatch[i], l.cells.ExpectedFrequency[i] = m.Of(f, people[i]*l.factor)
+	}
+	factor := l.factor
+	o.Empty = func(unsampled float64) float64 { return factor * m.Empty(factor*unsampled/(1-phi)) }
+	return o, ctx.Err()
+}
+
+// anchor finds the factor on what all cells should have by which theta is DIS.
+func (l *fittedLaw) anchor(m *effects.Measures, d *bayes.Data, people []float64, phi float64) error {
+	n1, n2 := int64(0), int64(0)
+	for _, f := range d.Counts {
+		switch f {
+		case 1:
+			n1++
+		case 2:
+			n2++
+		}
+	}
+	want := uniques.DIS(phi, n1, float64(n2))
+	if n1 == 0 || n2 == 0 {
+		return errNoPairs
+	}
+	theta := func(log float64) float64 {
+		sum := 0.0
+		for i, f := range d.Counts {
+			if f == 1 {
+				_, _, expected := m.Of(1, people[i]*math.Exp(log))
+				sum += expected
+			}
+		}
+		return float64(n1) / sum
+	}
+	lo, hi := -12.0, 12.0 // theta falls
+	for range 60 {
+		middle := (lo + hi) / 2
+		if theta(middle) > want {
+			lo = middle
+		} else {
+			hi = middle
+		}
+		if hi-lo < 1e-7 {
+			break
+		}
+	}
+	l.factor = math.Exp((lo + hi) / 2)
+	return nil
+}
