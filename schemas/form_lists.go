@@ -76,6 +76,36 @@ func (x numbersForm) Schema(f *Field) Ordered {
 }
 func (x numbersForm) Check(c *Checker, path string, f *Field) { checkNumbers(c, path, f, *x.to) }
 
+// NumbersOr is the form of one number or several, or of a word in their place.
+func NumbersOr(word string, said *bool, to *[]float64) Form {
+	return numbersOr{numbersForm{to}, word, said}
+}
+
+type numbersOr struct {
+	numbersForm
+	word string
+	said *bool
+}
+
+func (x numbersOr) Read(d *Decoder, n *Node, path string, f *Field) {
+	if v, ok := n.Scalar(); ok && v == x.word {
+		*x.said = true
+		return
+	}
+	x.numbersForm.Read(d, n, path, f)
+}
+
+func (x numbersOr) Write(f *Field) (any, bool) {
+	if *x.said {
+		return x.word, true
+	}
+	return x.numbersForm.Write(f)
+}
+
+func (x numbersOr) Schema(f *Field) Ordered {
+	return Ordered{{"anyOf", []any{Ordered{{"const", x.word}}, x.numbersForm.Schema(f)}}}
+}
+
 type wholesForm struct{ to *[]int64 }
 
 func (x wholesForm) Read(d *Decoder, n *Node, path string, f *Field) {

@@ -87,7 +87,7 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 	if m.ModelIn == "" {
 		return
 	}
-	if m.Search != "" || m.Weights != "" || m.EdgePenalty != 0 || m.PriorPrecision != nil || m.ModelOut != "" {
+	if m.Search != "" || m.Weights != "" || m.EdgePenalty != 0 || m.PriorPrecision != nil || m.Auto || m.ModelOut != "" {
 		k.Add(path+".model_in", "a model that is read is not fitted: leave out search, weights, edge_penalty, prior_precision and model_out")
 	}
 }

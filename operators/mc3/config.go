@@ -2,6 +2,9 @@ package mc3
 
 import (
 	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"microrisk/schemas"
 )
@@ -31,6 +34,7 @@ const (
 // A Config is what a spec says of the operator. Zero values of the settings mean the defaults of packages search and risk.
 type Config struct {
 	schemas.MeasureOptions
+	Auto           bool      // of a grid of prior precisions the one that foretells best
 	PriorPrecision []float64 // total prior precision; the columns are of the first, all are compared in the summary; nil means 1
 	Search         string    // one of Searches; "" means exact where it can be afforded, else mc3 with tempering
 	Weights        string    // one of ModelWeights; "" means likelihood
@@ -85,14 +89,14 @@ func (c *Config) Fields() schemas.Table {
 		{Name: "missing", To: &c.Missing, Words: schemas.MissingPolicies, Word: "missing policy", Schema: `"enum": ["category", "drop"]`,
 			Doc: "category: a missing value is a category of its own. drop: the record is left out and gets nulls."},
 		{
-			Name:    "prior_precision",
-			To:      &c.PriorPrecision,
-			Single:  true,
-			Range:   schemas.Positive().Saying("it must be a finite number above 0, such as 1"),
-			Default: []float64{1},
+			Name:   "prior_precision",
+			To:     schemas.NumbersOr(PrecisionAuto, &c.Auto, &c.PriorPrecision),
+			Single: true,
+			Range:  schemas.Positive().Saying("it must be a finite number above 0, such as 1"),
 			Flag: &schemas.Flag{
 				Name:  "prior-precision",
-				Usage: "total prior precision; several, separated by commas, are compared in the summary (default: 1)",
+				Usage: "total prior precision; several, separated by commas, are compared in the summary; auto: the one of a grid that foretells the sample's records best (default: 1)",
+				Set:   c.sayPrecision,
 			},
 			Doc: "Total weight of the Dirichlet prior over all cells (alpha); several are compared in the summary, and the columns are of the first.",
 		},
@@ -225,4 +229,40 @@ func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
 func (c *Config) Scores() []schemas.Score {
 	name := func(of string) string { return schemas.Column(c.ColumnPrefix(), of) }
 	return []schemas.Score{{Column: name(ColumnCorrectMatch), Match: true}, {Column: name(ColumnPopulationUnique), Alone: true}}
+}
+
+// PrecisionAuto is the word for a prior precision that the sample chooses.
+const PrecisionAuto = "auto"
+
+// precisions are those among which the sample chooses, half a decade apart.
+var precisions = []float64{1, 3, 10, 30, 100, 300, 1000, 3000, 10000}
+
+// sayPrecision takes the text of a flag.
+func (c *Config) sayPrecision(texts []string) error {
+	c.Auto, c.PriorPrecision = false, nil
+	for _, text := range texts {
+		if text == PrecisionAuto && len(texts) == 1 {
+			c.Auto = true
+			return nil
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
+			if err != nil {
+				return fmt.Errorf("is %q; it must be a number, several between commas, or auto", text)
+			}
+			c.PriorPrecision = append(c.PriorPrecision, v)
+		}
+	}
+	return nil
+}
+
+// Precisions are those that models are fitted with.
+func (c *Config) Precisions() []float64 {
+	switch {
+	case c.Auto:
+		return precisions
+	case c.PriorPrecision == nil:
+		return []float64{1}
+	}
+	return c.PriorPrecision
 }

@@ -66,13 +66,15 @@ func (b *bound) riskOptions(env operators.Env, u float64) risk.Options {
 
 // A fittedLaw is a law at one prior precision, and what it says of the sample.
 type fittedLaw struct {
-	precision float64
-	found     *search.Result // nil for a law that was read
-	law       *risk.Law
-	cells     *risk.Cells
-	file      *risk.File
-	effects   *effects.Fit // of cells; nil: they have none
-	factor    float64      // on what cells should have
+	precision  float64
+	found      *search.Result // nil for a law that was read
+	law        *risk.Law
+	cells      *risk.Cells
+	file       *risk.File
+	effects    *effects.Fit // of cells; nil: they have none
+	evidence   float64      // log of the sample's probability, averaged over the models that were found
+	predictive float64      // sum over records of log E[pi] of their cells, each without the record
+	factor     float64      // on what cells should have
 }
 
 // fit searches for models and measures the classes of the table by them.
@@ -109,6 +111,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		}
 		laws = append(laws, &fittedLaw{precision: b.law.Precision, law: b.law})
 	} else if laws, err = b.search(ctx, d, env); err != nil {
+		return nil, err
+	}
+	if laws, err = b.choose(ctx, laws, d, o); err != nil {
 		return nil, err
 	}
 	for _, l := range laws {
@@ -158,7 +163,7 @@ func (b *bound) search(ctx context.Context, d *bayes.Data, env operators.Env) ([
 	}
 	o.Progress = func(done, total int64) { env.Progress("searching models", done, total) }
 	var laws []*fittedLaw
-	for _, precision := range b.Config.PriorPrecision {
+	for _, precision := range b.Config.Precisions() {
 		scores, err := bayes.NewScores(d, precision)
 		if err != nil {
 			return nil, err

@@ -39,6 +39,7 @@ func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 		ModelFrom:         b.Config.ModelIn,
 		Estimator:         string(s.options.Estimator),
 		PriorPrecision:    first.precision,
+		PrecisionChosen:   b.Config.Auto,
 		Models:            []ModelSummary{},
 		EdgeProbabilities: []EdgeProbability{},
 		Calibration:       s.calibration(first.cells),
@@ -159,9 +160,13 @@ func edgesOf(models []bayes.Model, k int) [][]float64 {
 }
 
 func (s *summarizer) sensitivity(m *Summary, names []string) {
-	for _, l := range s.laws {
+	laws := slices.Clone(s.laws)
+	if s.bound.Config.Auto {
+		slices.SortFunc(laws, func(a, b *fittedLaw) int { return cmp.Compare(a.precision, b.precision) })
+	}
+	for _, l := range laws {
 		best := l.law.Models[0]
-		m.Sensitivity = append(m.Sensitivity, Sensitivity{PriorPrecision: l.precision, Best: best.Graph.Format(names), BestWeight: best.Weight,
+		m.Sensitivity = append(m.Sensitivity, Sensitivity{PriorPrecision: l.precision, Best: best.Graph.Format(names), BestWeight: best.Weight, Evidence: l.evidence, Predictive: l.predictive,
 			PU: figure(l.file.PU), PUSU: figure(l.file.PUSU), CMUM: figure(l.file.CMUM), CMSU: figure(l.file.CMSU)})
 	}
 }

@@ -17,7 +17,8 @@ type Summary struct {
 	ModelFrom        string   `json:"model_from,omitempty"`    // the file that the model came from
 	Estimator        string   `json:"estimator"`
 	PriorPrecision   float64  `json:"prior_precision"`
-	DIS              *float64 `json:"dis"` // Pr(correct match given unique match) of the data without a model
+	PrecisionChosen  bool     `json:"prior_precision_chosen,omitempty"` // by the sample
+	DIS              *float64 `json:"dis"`                              // Pr(correct match given unique match) of the data without a model
 	PU               *float64 `json:"pu"`
 	PUSE             *float64 `json:"pu_se"` // 0 when the empty cells were summed
 	PUSU             *float64 `json:"pu_su"`
@@ -126,6 +127,8 @@ type Sensitivity struct {
 	PriorPrecision float64  `json:"prior_precision"`
 	Best           string   `json:"best_model"`
 	BestWeight     float64  `json:"best_weight"`
+	Evidence       float64  `json:"log_evidence"`
+	Predictive     float64  `json:"log_predictive"`
 	PU             *float64 `json:"pu"`
 	PUSU           *float64 `json:"pu_su"`
 	CMUM           *float64 `json:"cm_um"`

@@ -277,6 +277,8 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		suda.Blame{},
 		suda.CategoryBlame{},
 		mc3.Summary{},
+		mc3.EffectsSummary{},
+		mc3.FrequencyRow{},
 		mc3.Deviations{},
 		mc3.Drawn{},
 		mc3.ModelSummary{},

@@ -6,9 +6,9 @@ import (
 	"microrisk/engine/bayes"
 )
 
-// LeftOut is E[pi] of each occupied cell of the sample that the law was fitted to, as if its own records were not there: what is left of the
-// counts of its cliques and separators. The graphs are those of all records.
-func (l *Law) LeftOut(ctx context.Context, d *bayes.Data, o Options) ([]float64, error) {
+// LeftOut is E[pi] of each occupied cell of the sample that the law was fitted to, as if one of its records were not there, or all: what is left
+// of the counts of its cliques and separators. The graphs are those of all records.
+func (l *Law) LeftOut(ctx context.Context, d *bayes.Data, all bool, o Options) ([]float64, error) {
 	if err := l.ready(d, &o); err != nil {
 		return nil, err
 	}
@@ -17,7 +17,10 @@ func (l *Law) LeftOut(ctx context.Context, d *bayes.Data, o Options) ([]float64,
 	return means, p.eachBlock(ctx, d, &o, func(b *block, _, lo int) {
 		for k, m := range l.Models {
 			for j := range b.size {
-				f, pi := float64(d.Counts[lo+j]), 1.0
+				f, pi := 1.0, 1.0
+				if all {
+					f = float64(d.Counts[lo+j])
+				}
 				for _, i := range p.trees[k] {
 					e := p.edges[i]
 					pi *= (p.terms[e.clique].a[b.numbers[e.clique][j]] - f) / (p.terms[e.separator].a[b.numbers[e.separator][j]] - f)

@@ -14,7 +14,7 @@ func TestLeftOutAgainstOthers(t *testing.T) {
 	d, models := random(5, []int{3, 4, 2, 5}, 60, 2, 4)
 	l, err := NewLaw(context.Background(), d, 2, models, 1)
 	require.NoError(t, err)
-	means, err := l.LeftOut(context.Background(), d, Options{})
+	means, err := l.LeftOut(context.Background(), d, true, Options{})
 	require.NoError(t, err)
 	for i, f := range d.Counts {
 		rest := &bayes.Data{Levels: d.Levels, Codes: make([][]uint32, len(d.Codes)), Records: d.Records - f}
