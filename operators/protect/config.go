@@ -31,6 +31,9 @@ var (
 	Statistics = []string{"sum", "count", "mean", "median", "ratio"}
 )
 
+// DefaultMethod is the one that is taken where nobody names one.
+const DefaultMethod = "optimal"
+
 // Based tells whether a method has a base.
 func Based(method string) bool { return method == "rounding" }
 
@@ -83,6 +86,7 @@ type Config struct {
 	Solver     string
 
 	Changing
+	Policy
 
 	Out    string // file that can be published
 	Inside string // folder of what must not be
@@ -101,7 +105,7 @@ func (c *Config) Fields() schemas.Table {
 				Needed: "name the variables of the table: --table REGION,SEX",
 			}},
 		missing,
-	}, slices.Concat(c.structureFields(), c.measureFields(), c.ruleFields(), c.methodFields(), c.changingFields(), c.fileFields())...),
+	}, slices.Concat(c.structureFields(), c.measureFields(), c.ruleFields(), c.methodFields(), c.Policy.fields(), c.changingFields(), c.fileFields())...),
 		Further: c.peopleFlags()}
 }
 
@@ -235,7 +239,7 @@ func (c *Config) methodFields() []schemas.Field {
 			Name:    "method",
 			To:      &c.Method,
 			Words:   Methods,
-			Default: "optimal",
+			Default: DefaultMethod,
 			Doc: "How unsafe cells are protected. none: only they are hidden. optimal: the cheapest other cells too. modular: those of one sub-table after " +
 				"another, for hierarchies. hypercube: quick, and hides more. network: two-way tables, quick. hand: those that overrides hide. rounding: all cells " +
 				"become multiples of base that add up. perturbation: all cells are changed by a scheme (perturb). adjustment: unsafe cells move by their levels, and " +

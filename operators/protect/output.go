@@ -209,6 +209,8 @@ type Log struct {
 	Response   string         `json:"response,omitempty"`
 	Weighted   bool           `json:"weighted,omitempty"`
 	Decimals   int            `json:"decimals,omitempty"`
+	Profile    string         `json:"profile,omitempty"` // policy that rules and method were taken from
+	Topic      string         `json:"topic,omitempty"`
 	Rules      []string       `json:"rules"`
 	Method     string         `json:"method"`
 	Cost       string         `json:"cost"`
@@ -310,6 +312,8 @@ func (p logDocument) Document() ([]byte, error) {
 		Response:   p.Table.Response,
 		Weighted:   p.Config.Weight != "",
 		Decimals:   p.Table.Decimals,
+		Profile:    p.Config.Profile,
+		Topic:      p.Config.Topic,
 		Method:     p.Config.Method,
 		Cost:       p.Config.Cost,
 		Margins:    p.Config.Margins,

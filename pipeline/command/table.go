@@ -24,7 +24,7 @@ of them dominates it; and what is hidden can be worked out from totals.
    microrisk table protect survey.parquet --table REGION,SEX --rule min:n=3
    microrisk table audit public.parquet --truth internal/cells.parquet
    microrisk table compare survey.parquet --table REGION,SEX --n 3,5`,
-		Subcommands: []*cli.Command{c.tableProtect(), c.tableAudit(), c.tableRedesign(), c.tableCompare(), c.tableMargins()},
+		Subcommands: []*cli.Command{c.tableProtect(), c.tableAudit(), c.tableRedesign(), c.tableCompare(), c.tableMargins(), c.tableProfiles()},
 	}
 }
 
@@ -45,8 +45,8 @@ with the true values, what each cell needed, and a log.
 Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
 pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
-the boundary.`,
-		Flags: slices.Concat(recordsFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
+the boundary. --profile takes rules and method from a policy (table profiles).`,
+		Flags: slices.Concat(recordsFlags(), profileFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			columns := &protect.Columns{}
 			if err := sayFields(ctx, columns.Fields()); err != nil {
@@ -63,7 +63,7 @@ the boundary.`,
 			if ready {
 				return c.protectReady(ctx, columns)
 			}
-			spec, err := protectSpec(ctx)
+			spec, err := c.protectSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)
 		},
 	}
@@ -80,9 +80,12 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 		}
 	}
 	p := &protect.Config{}
-	fields := p.Fields()
-	fields.Field("table").Flag.Needed = "" // its metadata may tell
-	if err := sayFields(ctx, fields); err != nil {
+	fields := func() schemas.Table {
+		t := p.Fields()
+		t.Field("table").Flag.Needed = "" // its metadata may tell
+		return t
+	}
+	if err := c.sayPolicy(ctx, p, fields); err != nil {
 		return err
 	}
 	o, err := c.options(ctx)
@@ -98,13 +101,13 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 		"\n  must not be       " + report.Printable(p.Inside) + "\n")
 }
 
-func protectSpec(ctx *cli.Context) (*schemas.Spec, error) {
+func (c *console) protectSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	spec, err := recordsSpec(ctx, "table protect")
 	if err != nil {
 		return nil, err
 	}
 	p := &protect.Config{}
-	if err := sayFields(ctx, p.Fields()); err != nil {
+	if err := c.sayPolicy(ctx, p, p.Fields); err != nil {
 		return nil, err
 	}
 	spec.Operators = append(spec.Operators, schemas.Operator{Config: p})

@@ -32,7 +32,7 @@ The cheapest are found whatever the rule is. With a minimum frequency a merge ne
 makes a safe cell unsafe; with dominance, p% and p,q it can, as what is merged can be
 dominated again: the search is then longer, and --limit or --nodes end it with the
 best so far, and how much less others could lose.`,
-		Flags: slices.Concat(tableSourceFlags(), fieldFlags(s.Fields(), redesign.Shared(&s.Config), new(protect.Columns).Fields())),
+		Flags: slices.Concat(tableSourceFlags(), profileFlags(), fieldFlags(s.Fields(), redesign.Shared(&s.Config), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			s := redesign.Spec{}
 			if err := sayFields(ctx, s.Fields()); err != nil {
@@ -42,11 +42,14 @@ best so far, and how much less others could lose.`,
 			if s.Source, err = tableSource(ctx, "table redesign", &s.Config); err != nil {
 				return err
 			}
-			fields := redesign.Shared(&s.Config)
-			if s.Source.Records == nil {
-				fields.Field("table").Flag.Needed = "" // its metadata may say so
+			fields := func() schemas.Table {
+				t := redesign.Shared(&s.Config)
+				if s.Source.Records == nil {
+					t.Field("table").Flag.Needed = "" // its metadata may say so
+				}
+				return t
 			}
-			if err := sayFields(ctx, fields); err != nil {
+			if err := c.sayPolicy(ctx, &s.Config, fields); err != nil {
 				return err
 			}
 			if s.Source.Records != nil {

@@ -60,7 +60,7 @@ func (s *Spec) Fields() schemas.Table {
 // Shared are the fields of protect that hold for all methods: what a comparison says itself is not among them.
 func Shared(c *protect.Config) schemas.Table {
 	t := c.Fields()
-	for _, name := range []string{"prefix", "linked", "method", "base", "seconds", "nodes", "secret", "public", "internal"} {
+	for _, name := range []string{"prefix", "profile", "topic", "linked", "method", "base", "seconds", "nodes", "secret", "public", "internal"} {
 		t = t.Without(name)
 	}
 	return t
@@ -69,6 +69,8 @@ func Shared(c *protect.Config) schemas.Table {
 // ofTable are fields of protect that say what the table is, or what is written: no method has them otherwise.
 var ofTable = []string{
 	"prefix",
+	"profile",
+	"topic",
 	"table",
 	"linked",
 	"missing",
