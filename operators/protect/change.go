@@ -34,6 +34,7 @@ func (p *Protected) change(ctx context.Context, with With) error {
 		ctx = limited
 	}
 	p.Changed = &change{}
+	defer p.patient(with)()
 	var err error
 	switch p.Config.Method {
 	case "perturbation":
@@ -184,6 +185,8 @@ func (p *Protected) widen(ctx context.Context, with With) error {
 	if p.Config.Nodes != nil {
 		o.Nodes = *p.Config.Nodes
 	}
+	// Where there is no safe pattern the intervals tell why.
+	o.Start, _ = p.quick(ctx, known, protection.Options{Cost: p.sizes(), Protected: o.Protected, Insider: o.Insider, Solver: o.Solver})
 	made, err := adjustment.Intervals(ctx, known, p.Needs, o)
 	if err != nil {
 		return err

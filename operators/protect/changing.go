@@ -3,8 +3,10 @@ package protect
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Words of methods that change values, or publish intervals.
@@ -138,29 +140,40 @@ func (c *Config) sums() bool {
 
 // checkChanging tells what is wrong with what methods are told.
 func (c *Config) checkChanging(k *schemas.Checker, at func(field string) string) {
-	belongs := func(said bool, field string, words string, methods ...string) {
+	fields := c.Fields()
+	belongs := func(said bool, field string, methods ...string) {
 		if said && !slices.Contains(methods, c.Method) && (slices.Contains(Methods, c.Method) || c.Method == "") {
-			k.Add(at(field), "%s belongs to %s", field, words)
+			k.Add(at(field), "%s belongs to %s", fields.Advice("", field, ""), methodsAdvice(methods))
 		}
 	}
-	belongs(c.Perturb != nil, "perturb", "method perturbation", "perturbation")
-	belongs(c.Totals != "", "totals", "method perturbation", "perturbation")
-	belongs(c.SD != nil, "sd", "method multiplicative", "multiplicative")
-	belongs(c.Reach != nil, "reach", "method multiplicative", "multiplicative")
-	belongs(c.Spread != nil, "spread", "method partial", "partial")
-	belongs(c.Secret != "", "secret", "methods that leave something to chance: perturbation, multiplicative and partial", methodsByChance...)
-	belongs(c.View == "intervals", "view", "methods that hide cells", append(methodsOfPatterns, "")...)
+	belongs(c.Perturb != nil, "perturb", "perturbation")
+	belongs(c.Totals != "", "totals", "perturbation")
+	belongs(c.SD != nil, "sd", "multiplicative")
+	belongs(c.Reach != nil, "reach", "multiplicative")
+	belongs(c.Spread != nil, "spread", "partial")
+	belongs(c.Secret != "", "secret", methodsByChance...)
+	if c.Method != "" { // optimal, which hides
+		belongs(c.View == "intervals", "view", methodsOfPatterns...)
+	}
 	switch c.Method {
 	case "perturbation":
 		c.checkPerturb(k, at)
 	case "multiplicative":
 		switch {
+		case c.Linked != nil:
+			k.Add(at("linked"), "multiplicative noise is of one table of all variables, and tables are linked; take another method")
 		case c.SD == nil:
-			k.Add(at("sd"), "multiplicative noise has no standard deviation; say how much margins change: sd: 0.05")
+			k.Add(at("sd"), "multiplicative noise has no standard deviation; say how much margins change: %s", advice.Advice{Spec: "sd: 0.05", Flags: "--sd 0.05"})
 		case *c.SD*c.reach() >= 1:
 			k.Add(at("sd"), "factors of standard deviation %v that reach %v of them could make a margin negative; their product must be below 1", *c.SD, c.reach())
 		}
 	}
+}
+
+// methodsAdvice names methods as a spec and flags do.
+func methodsAdvice(methods []string) advice.Advice {
+	words := strings.Join(methods, ", ")
+	return advice.Advice{Spec: "method: " + words, Flags: "--method " + words}
 }
 
 func (c *Config) reach() float64 {
@@ -173,20 +186,29 @@ func (c *Config) reach() float64 {
 func (c *Config) checkPerturb(k *schemas.Checker, at func(field string) string) {
 	p := c.Perturb
 	if p == nil || p.Scheme == "" || p.Scheme == "none" {
-		k.Add(at("perturb"), "perturbation has no scheme; say how values are changed: perturb: {scheme: random, base: 3} (--scheme random:base=3)")
+		k.Add(at("perturb"), "perturbation has no scheme; say how values are changed: %s",
+			advice.Advice{Spec: "perturb: {scheme: random, base: 3}", Flags: "--scheme random:base=3"})
 		return
 	}
-	k.Perturbation(at("perturb"), p)
+	magnitudes := c.Response != "" || c.Weight != ""
+	judged := *p
+	if magnitudes && p.Scheme == "normal" {
+		judged.Negative = "truncate" // whether noise is too large depends on the values
+	}
+	k.Perturbation(at("perturb"), &judged)
 	if c.Secret != "" && !p.Random() {
 		k.Add(at("secret"), "the scheme %s leaves nothing to chance; leave secret out", p.Scheme)
 	}
 	if p.Scheme == "matrix" && len(p.Matrix) > 0 && slices.ContainsFunc(p.Matrix[0], func(o schemas.Outcome) bool { return o.Count != 0 && o.Probability > 0 }) {
 		k.Add(at("perturb.matrix"), "0 is published as other counts, and a protected table has no empty cells; begin with {0: 1}, or make the table by tabulate")
 	}
-	magnitudes := c.Response != "" || c.Weight != ""
 	switch {
+	case c.sums() && c.Linked != nil:
+		k.Add(at("totals"), "linked tables have no finest cells in common, whose sums totals could be; let them have noise of their own: %s",
+			advice.Advice{Spec: "totals: own", Flags: "--totals own"})
 	case magnitudes && p.Scheme != "normal":
-		k.Add(at("perturb.scheme"), "%s is of counts; a response, or weighted counts, take normal noise: {scheme: normal, sd: 10}", p.Scheme)
+		k.Add(at("perturb.scheme"), "%s is of counts; a response, or weighted counts, take normal noise: %s", p.Scheme,
+			advice.Advice{Spec: "{scheme: normal, sd: 10}", Flags: "--scheme normal:sd=10"})
 	case magnitudes && p.Negative != "" && p.Negative != "refuse":
 		k.Add(at("perturb.negative"), "noise of a response that could change the sign of a value is refused; leave negative out")
 	case magnitudes && c.Totals == "sums":

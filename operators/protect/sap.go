@@ -96,6 +96,9 @@ func (p *Protected) Attribution(ctx context.Context, s *SAP) ([]attribution.Row,
 			return nil, err
 		}
 	}
+	if p.Way != nil && p.Way.kernel != nil {
+		return p.perturbedAttribution(ctx, s, a)
+	}
 	var hidden []int32
 	for cell, y := range p.Published {
 		off := max(y-p.Table.Values[cell], p.Table.Values[cell]-y)
@@ -110,12 +113,30 @@ func (p *Protected) Attribution(ctx context.Context, s *SAP) ([]attribution.Row,
 			a.Published[cell] = tabular.Exact(y)
 		}
 	}
-	intervals, err := protection.Intervals(ctx, p.Table.Known(p.Config.Beforehand), p.Hidden, hidden)
+	known := p.Table.Known(p.Config.Beforehand)
+	if p.Low != nil { // which are published too
+		var err error
+		if known, err = Narrowed(p.Table, known, p.Given()); err != nil {
+			return nil, err
+		}
+	}
+	intervals, err := protection.Intervals(ctx, known, p.Hidden, hidden)
 	if err != nil {
 		return nil, err
 	}
 	for i, cell := range hidden {
 		a.Published[cell] = tabular.Interval(max(0, intervals[i].Low), intervals[i].High)
+	}
+	return a.Rows(ctx, s.Numbers())
+}
+
+// perturbedAttribution is Attribution of counts that were perturbed by a scheme: totals that are sums tell nothing by themselves.
+func (p *Protected) perturbedAttribution(ctx context.Context, s *SAP, a *attribution.Protected) ([]attribution.Row, error) {
+	a.Kernel = p.Way.kernel
+	for cell, y := range p.Published {
+		if a.Published[cell] = tabular.Exact(y); p.Way.sums && !p.Table.Grid.Leaf(cell) {
+			a.Published[cell] = tabular.Interval(0, tabular.NoLimit)
+		}
 	}
 	return a.Rows(ctx, s.Numbers())
 }

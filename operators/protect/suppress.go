@@ -47,12 +47,7 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 		defer cancel()
 		ctx = limited
 	}
-	if p.Config.Seconds == nil && p.Config.Nodes == nil && with.Warn != nil {
-		told := time.AfterFunc(patience, func() {
-			with.Warn("a safe pattern is sought for %v already: a limit (seconds, nodes) ends the search with the best so far, and says how good it is", patience)
-		})
-		defer told.Stop()
-	}
+	defer p.patient(with)()
 	var err error
 	switch p.Config.Method {
 	case "optimal":
@@ -83,6 +78,17 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 		p.Hidden[cell] = p.Hidden[cell] || hidden
 	}
 	return nil
+}
+
+// patient warns if a search without a limit takes long, until what it gives is called.
+func (p *Protected) patient(with With) (done func()) {
+	if p.Config.Seconds != nil || p.Config.Nodes != nil || with.Warn == nil {
+		return func() {}
+	}
+	told := time.AfterFunc(patience, func() {
+		with.Warn("what is safe is sought for %v already: a limit (seconds, nodes) ends the search with the best so far, and says how good it is", patience)
+	})
+	return func() { told.Stop() }
 }
 
 // quick is a pattern for the search to begin with: that of hypercubes, by values too if cells cost the same, with a fifth of the time that

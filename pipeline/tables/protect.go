@@ -120,7 +120,8 @@ func operatorOf(ctx context.Context, c *protect.Config, o session.Options) (prot
 	if err != nil {
 		return protect.Operator{}, err
 	}
-	return session.OperatorsOf(spec, with)[0].(protect.Operator), nil
+	list := session.OperatorsOf(spec, with) // those that prepare columns first
+	return list[len(list)-1].(protect.Operator), nil
 }
 
 // asked is a config as a document of its own.
