@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
@@ -52,4 +54,21 @@ func (b *BoundKey) Columns(frequency []int64, own ...arrow.Array) []ClassColumn 
 		list[i].Values = values
 	}
 	return list
+}
+
+// RequestWith asks for the table of the key with another variable after its own, and tells its place in the plan. A missing value of the
+// variable is a code of its own.
+func (b *BoundKey) RequestWith(in *arrow.Schema, v schemas.KeyVariable) (int, error) {
+	with := b.Counted
+	v.Missing = ""
+	if v.MissingCodes == nil {
+		v.MissingCodes = b.Counted.MissingCodes
+	}
+	with.Variables = append(slices.Clone(b.Counted.Variables), v)
+	request, err := with.Request(in)
+	if err != nil {
+		return 0, err
+	}
+	b.Plan.Tables = append(b.Plan.Tables, request)
+	return len(b.Plan.Tables) - 1, nil
 }

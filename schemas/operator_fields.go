@@ -66,3 +66,13 @@ func ClassesMissingField(to *string) Field {
 func ReplaceField(to *bool) Field {
 	return Field{Name: "replace", To: to, Doc: "Replace columns of the same names that the input has."}
 }
+
+// SensitiveField is the field of the sensitive variables of a measure; what says what they are.
+func SensitiveField(to *[]KeyVariable, what string) Field {
+	return Field{Name: "sensitive", To: to, Single: true, Doc: what + " missing of each: ignore (no value, the default) or category.",
+		Flag: &Flag{
+			Name:   "sensitive",
+			Usage:  "ldiversity and attribution: `VARIABLES` that are sensitive, separated by commas",
+			Needed: "name the sensitive variables: --sensitive HEALTH,...",
+		}}
+}

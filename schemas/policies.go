@@ -102,6 +102,27 @@ func (c *Checker) TableVariables(path, name string, by, cells []KeyVariable) {
 	}
 }
 
+// Sensitive checks the sensitive variables of a measure beside its key.
+func (c *Checker) Sensitive(path, name string, key *Key, list []KeyVariable) {
+	if len(list) == 0 {
+		c.Add(path, "%s does not say what is sensitive; add sensitive: with its variables", name)
+	}
+	seen := map[string]bool{}
+	for _, x := range list {
+		switch {
+		case x.Name == "":
+			c.Add(path+".sensitive", "a sensitive variable has no name")
+		case seen[x.Name]:
+			c.Add(path+".sensitive", "sensitive names %s twice", x.Name)
+		case x.Missing != "" && x.Missing != MissingIgnore && x.Missing != MissingCategory:
+			c.Add(path+".sensitive", "a missing value of the sensitive variable %s is %q; it is ignore (no value) or category", x.Name, x.Missing)
+		case key.Has(x.Name):
+			c.Add(path+".sensitive", "%s is sensitive and in the key: all records of a class have the same value", x.Name)
+		}
+		seen[x.Name] = true
+	}
+}
+
 // TwoPolicies checks a policy of an operator whose tables have a cell for every record.
 func (c *Checker) TwoPolicies(path, name, missing string) {
 	if missing != "" && missing != MissingCategory && missing != MissingDrop {

@@ -2,6 +2,7 @@
 package builtin
 
 import (
+	_ "microrisk/operators/attribution"
 	_ "microrisk/operators/audit"
 	_ "microrisk/operators/frequency"
 	_ "microrisk/operators/individual"

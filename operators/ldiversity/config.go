@@ -36,17 +36,7 @@ type Config struct {
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
 	return schemas.Table{Required: []string{"sensitive"}, Fields: c.With(Name, []schemas.Field{
-		{
-			Name:   "sensitive",
-			To:     &c.Sensitive,
-			Single: true,
-			Doc:    "The variables that must be diverse. missing of each: ignore (no value, the default) or category.",
-			Flag: &schemas.Flag{
-				Name:   "sensitive",
-				Usage:  "ldiversity: `VARIABLES` that must be diverse, separated by commas",
-				Needed: "ldiversity needs the variables that must be diverse: --sensitive HEALTH,...",
-			},
-		},
+		schemas.SensitiveField(&c.Sensitive, "The variables that must be diverse."),
 		{Name: "l", To: &c.L, Default: DefaultL, Range: schemas.AtLeast(2), Doc: "The summary counts records whose class is below it.",
 			Flag: &schemas.Flag{Name: "diversity", Usage: "ldiversity: `L` of the counts in the summary (default: 2)"}},
 		{Name: "c", To: &c.C, Default: DefaultC, Range: schemas.Positive(), Doc: "Of recursive (c, l)-diversity.",
@@ -58,23 +48,7 @@ func (c *Config) Fields() schemas.Table {
 func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 	key := s.KeyOf(c)
 	k.CategoryOrDrop(path, Name, c.Missing, key)
-	if len(c.Sensitive) == 0 {
-		k.Add(path, "ldiversity does not say what is sensitive; add sensitive: with its variables")
-	}
-	seen := map[string]bool{}
-	for _, x := range c.Sensitive {
-		switch {
-		case x.Name == "":
-			k.Add(path+".sensitive", "a sensitive variable has no name")
-		case seen[x.Name]:
-			k.Add(path+".sensitive", "sensitive names %s twice", x.Name)
-		case x.Missing != "" && x.Missing != schemas.MissingIgnore && x.Missing != schemas.MissingCategory:
-			k.Add(path+".sensitive", "a missing value of the sensitive variable %s is %q; it is ignore (no value) or category", x.Name, x.Missing)
-		case key.Has(x.Name):
-			k.Add(path+".sensitive", "%s is sensitive and in the key: all records of a class have the same value", x.Name)
-		}
-		seen[x.Name] = true
-	}
+	k.Sensitive(path, Name, key, c.Sensitive)
 }
 
 // ColumnPrefix is what the names of the operator's columns start with.

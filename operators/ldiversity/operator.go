@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -54,17 +53,9 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	}
 	b.Plan.Fit = b.fit
 	for _, s := range b.Config.Sensitive {
-		with := b.Counted
-		s.Missing = ""
-		if s.MissingCodes == nil {
-			s.MissingCodes = b.Counted.MissingCodes
-		}
-		with.Variables = append(slices.Clone(b.Counted.Variables), s)
-		request, err := with.Request(in)
-		if err != nil {
+		if _, err := b.RequestWith(in, s); err != nil {
 			return nil, err
 		}
-		b.Plan.Tables = append(b.Plan.Tables, request)
 	}
 	if len(b.Plan.Tables) == 1 {
 		return nil, fmt.Errorf("%s: nothing is said to be sensitive", b.Prefix)

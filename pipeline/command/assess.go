@@ -88,6 +88,9 @@ With --measures kanonymity, ldiversity or individual, what classes alone tell:
    kanonymity_violation     1 if fewer than --anonymity (3) records have the key
    ldiversity_distinct_S    different values of the --sensitive variable S
    individual_risk          Benedetti and Franconi's, from weights; --household
+With --measures attribution, what is learnt where a match is right or wrong:
+   attribution_S            chance that the value of --sensitive S is learnt
+   attribution_prior_S      share of the value among all other records
 
 FILE is a .parquet, .arrow or .csv file, a pattern or a folder; - is an Arrow
 IPC stream on standard input. Rows are numbered from 0 within a file.`,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/attribution"
 	_ "microrisk/operators/builtin"
 	"microrisk/operators/frequency"
 	"microrisk/operators/individual"
@@ -97,6 +98,11 @@ func full() *schemas.Spec {
 					}, Sensitive: []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory, MissingCodes: []string{"-1"}}}, L: 3, C: 0.5,
 				},
 			},
+			{Config: &attribution.Config{
+				MeasureOptions: schemas.MeasureOptions{Prefix: "learnt", Missing: schemas.MissingDrop, Replace: true},
+				Sensitive:      []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory}},
+				Match:          "MATCHED", Smoothing: pointer(2.5), Thresholds: []float64{0.25, 0.75},
+			}},
 			{Config: &individual.Config{
 				MeasureOptions: schemas.MeasureOptions{Prefix: "bf", Missing: schemas.MissingCategory, Replace: true}, Household: "HID", Estimator: "approximate",
 			}},

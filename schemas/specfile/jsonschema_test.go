@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/attribution"
 	"microrisk/operators/audit"
 	"microrisk/operators/individual"
 	"microrisk/operators/kanonymity"
@@ -227,6 +228,16 @@ func summary() *schemas.Summary {
 		ReidentifiedPercent: 20,
 		Household:           &individual.HouseholdSummary{Households: 3, Missing: 1, Reidentified: 2, Percent: 40},
 	}
+	learnt := &attribution.Summary{
+		MeasuredRecords: schemas.MeasuredRecords{Records: 5},
+		Fraction:        half,
+		PopulationSize:  &n,
+		Match:           attribution.MatchColumn,
+		MatchFrom:       "mc3_correct_match",
+		Smoothing:       1,
+		Sensitive: []attribution.SensitiveSummary{{Name: "HEALTH", Missing: 1, Policy: schemas.MissingIgnore, Expected: 1.5, Mean: half, Prior: half,
+			Gain: pointer(-0.25), Greatest: half, Thresholds: []attribution.Threshold{{Above: 0.5, Records: 2}}}},
+	}
 	return &schemas.Summary{
 		SchemaVersion: schemas.Version,
 		Input:         []string{"a<b>.parquet"},
@@ -234,15 +245,16 @@ func summary() *schemas.Summary {
 		Key:           key,
 		Sampling:      schemas.SamplingSummary{Fraction: pointer(0.01), PopulationSize: &n},
 		Operators: map[string]any{
-			"suda":       suda,
-			"mc3":        mc3,
-			"sap":        sap,
-			"tabulate":   &tabulate.Summary{Variables: key.Variables},
-			"audit":      &audit.Summary{},
-			"protect":    &protect.Summary{Method: "optimal", Audit: "pass"},
-			"kanonymity": anonymity,
-			"ldiversity": diversity,
-			"individual": individual,
+			"suda":        suda,
+			"mc3":         mc3,
+			"sap":         sap,
+			"tabulate":    &tabulate.Summary{Variables: key.Variables},
+			"audit":       &audit.Summary{},
+			"protect":     &protect.Summary{Method: "optimal", Audit: "pass"},
+			"kanonymity":  anonymity,
+			"ldiversity":  diversity,
+			"individual":  individual,
+			"attribution": learnt,
 		},
 		Seed:     1,
 		Warnings: []string{},
@@ -304,6 +316,9 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		ldiversity.SensitiveSummary{},
 		individual.Summary{},
 		individual.HouseholdSummary{},
+		attribution.Summary{},
+		attribution.SensitiveSummary{},
+		attribution.Threshold{},
 	}
 	known := map[string]bool{}
 	for _, x := range types {
