@@ -126,8 +126,11 @@ func (p *Perturbation) noiseFields() []Field {
 			Doc:  "isd: probability that a small count changes.",
 			Flag: &Flag{Name: "change", Usage: "isd: probability that a small count changes (default: 0.2)"}},
 		{Name: "reading", To: &p.Reading, Words: Readings, Schema: `"default": "A"`,
-			Doc:  "isd: counts of 2 and 3 change with that probability, half of it to each side (A), or each side weighs as much as the change of a 1 (B).",
-			Flag: &Flag{Name: "reading", Usage: "isd: 2 and 3 change with half that probability to each side (A), or each side weighs as much (B) (default: A)"}},
+			Doc: "isd: counts of 2 and 3 change with that probability, half of it to each side (A), or each side weighs as much as the change of a 1 (B).",
+			Flag: &Flag{
+				Name:  "reading",
+				Usage: "isd: 2 and 3 change with half that probability to each side (A), or each side weighs as much (B) (default: A)",
+			}},
 	}
 }
 

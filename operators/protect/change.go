@@ -158,7 +158,12 @@ func (p *Protected) adjust(ctx context.Context, with With) error {
 	}
 	made, err := adjustment.Control(ctx, p.Table.KnownFrom(0), p.Levels, c)
 	if e := new(adjustment.ImpossibleError); errors.As(err, &e) {
-		why := fmt.Sprintf("the cell %s has to move by %s down or by %s up, ", p.Table.Words(int(e.Need.Cell)), p.Table.Text(e.Need.Lower), p.Table.Text(e.Need.Upper))
+		why := fmt.Sprintf(
+			"the cell %s has to move by %s down or by %s up, ",
+			p.Table.Words(int(e.Need.Cell)),
+			p.Table.Text(e.Need.Lower),
+			p.Table.Text(e.Need.Upper),
+		)
 		if e.Others {
 			why += "which what others have to move does not allow"
 		} else {
@@ -192,9 +197,7 @@ func (p *Protected) widen(ctx context.Context, with With) error {
 		return err
 	}
 	p.Low, p.High = made.Low, made.High
-	for cell, open := range made.Open {
-		p.Hidden[cell] = open
-	}
+	copy(p.Hidden, made.Open)
 	p.Changed.Cost, p.Changed.Bound, p.Changed.Best, p.Changed.Gap = made.Loss, made.Bound, made.Optimal(), made.Gap()
 	return nil
 }

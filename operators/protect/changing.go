@@ -46,14 +46,23 @@ func (c *Config) changingFields() []schemas.Field {
 		{Name: "reach", To: &c.Reach, Range: schemas.Within(1, 8), Schema: `"default": 4`, Doc: "multiplicative: how many standard deviations a factor goes.",
 			Flag: &schemas.Flag{Name: "reach", Usage: "multiplicative: how many standard deviations a factor goes (default: 4)"}},
 		{Name: "spread", To: &c.Spread, Range: schemas.Within(0, 1024), Schema: `"default": 1`,
-			Doc:  "partial: by up to how many times its level an interval is wider on both sides, by chance, so that nobody can take its middle for the value.",
-			Flag: &schemas.Flag{Name: "spread", Usage: "partial: by up to how many times its level an interval is wider on both sides, by chance (default: 1)"}},
+			Doc: "partial: by up to how many times its level an interval is wider on both sides, by chance, so that nobody can take its middle for the value.",
+			Flag: &schemas.Flag{
+				Name:  "spread",
+				Usage: "partial: by up to how many times its level an interval is wider on both sides, by chance (default: 1)",
+			}},
 		{Name: "view", To: &c.View, Words: Views, Schema: `"default": "symbols"`,
-			Doc:  "What stands in the place of hidden values: a symbol alone, or also the interval that anybody can work out.",
-			Flag: &schemas.Flag{Name: "view", Usage: "what stands in the place of hidden values: symbols, or also the intervals that anybody can work out (default: symbols)"}},
+			Doc: "What stands in the place of hidden values: a symbol alone, or also the interval that anybody can work out.",
+			Flag: &schemas.Flag{
+				Name:  "view",
+				Usage: "what stands in the place of hidden values: symbols, or also the intervals that anybody can work out (default: symbols)",
+			}},
 		{Name: "secret", To: &c.Secret, Schema: `"minLength": 1`,
-			Doc:  "File with the secret by which values are left to chance; without it one is made, and is in the internal log alone.",
-			Flag: &schemas.Flag{Name: "secret", Usage: "`FILE` with the secret of what is left to chance (default: one is made, and is in the internal log alone)"}},
+			Doc: "File with the secret by which values are left to chance; without it one is made, and is in the internal log alone.",
+			Flag: &schemas.Flag{
+				Name:  "secret",
+				Usage: "`FILE` with the secret of what is left to chance (default: one is made, and is in the internal log alone)",
+			}},
 	}
 }
 
@@ -163,9 +172,18 @@ func (c *Config) checkChanging(k *schemas.Checker, at func(field string) string)
 		case c.Linked != nil:
 			k.Add(at("linked"), "multiplicative noise is of one table of all variables, and tables are linked; take another method")
 		case c.SD == nil:
-			k.Add(at("sd"), "multiplicative noise has no standard deviation; say how much margins change: %s", advice.Advice{Spec: "sd: 0.05", Flags: "--sd 0.05"})
+			k.Add(
+				at("sd"),
+				"multiplicative noise has no standard deviation; say how much margins change: %s",
+				advice.Advice{Spec: "sd: 0.05", Flags: "--sd 0.05"},
+			)
 		case *c.SD*c.reach() >= 1:
-			k.Add(at("sd"), "factors of standard deviation %v that reach %v of them could make a margin negative; their product must be below 1", *c.SD, c.reach())
+			k.Add(
+				at("sd"),
+				"factors of standard deviation %v that reach %v of them could make a margin negative; their product must be below 1",
+				*c.SD,
+				c.reach(),
+			)
 		}
 	}
 }
@@ -199,8 +217,12 @@ func (c *Config) checkPerturb(k *schemas.Checker, at func(field string) string) 
 	if c.Secret != "" && !p.Random() {
 		k.Add(at("secret"), "the scheme %s leaves nothing to chance; leave secret out", p.Scheme)
 	}
-	if p.Scheme == "matrix" && len(p.Matrix) > 0 && slices.ContainsFunc(p.Matrix[0], func(o schemas.Outcome) bool { return o.Count != 0 && o.Probability > 0 }) {
-		k.Add(at("perturb.matrix"), "0 is published as other counts, and a protected table has no empty cells; begin with {0: 1}, or make the table by tabulate")
+	if p.Scheme == "matrix" && len(p.Matrix) > 0 &&
+		slices.ContainsFunc(p.Matrix[0], func(o schemas.Outcome) bool { return o.Count != 0 && o.Probability > 0 }) {
+		k.Add(
+			at("perturb.matrix"),
+			"0 is published as other counts, and a protected table has no empty cells; begin with {0: 1}, or make the table by tabulate",
+		)
 	}
 	switch {
 	case c.sums() && c.Linked != nil:

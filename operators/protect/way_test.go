@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/adjustment"
@@ -160,7 +161,11 @@ func TestBoundsHaveTheTruth(t *testing.T) {
 	for cell, by := range map[int32]int64{leaf(1, 1): 2, leaf(1, 2): -2, leaf(2, 1): -2, leaf(2, 2): 2} {
 		values[cell] += by
 	}
-	r, err := moved(table, values, []protection.Need{{Cell: leaf(1, 1), Lower: 9, Upper: 2}, {Cell: leaf(1, 2), Lower: 3, Upper: 1}, {Cell: 0, Lower: 1, Upper: 1}})
+	r, err := moved(
+		table,
+		values,
+		[]protection.Need{{Cell: leaf(1, 1), Lower: 9, Upper: 2}, {Cell: leaf(1, 2), Lower: 3, Upper: 1}, {Cell: 0, Lower: 1, Upper: 1}},
+	)
 	require.NoError(t, err)
 	var verdicts []protection.Verdict
 	for _, f := range r.Findings {
@@ -168,7 +173,29 @@ func TestBoundsHaveTheTruth(t *testing.T) {
 	}
 	require.Equal(t, []protection.Verdict{protection.Pass, protection.Under, protection.Exact}, verdicts)
 	require.Contains(t, (&Way{Method: "adjustment"}).Failure(table, r.Findings[1]), "nearer to its value than its level")
+	r, err = moved(table, values, []protection.Need{{Cell: leaf(1, 1), Lower: 2, Upper: 3}})
+	require.NoError(t, err)
+	require.Equal(t, protection.Under, r.Findings[0].Verdict, "up by less than what is needed above")
 	values[0]++
 	_, err = moved(table, values, nil)
 	require.ErrorContains(t, err, "adds up")
+}
+
+// A cell is called the same in every table; where a code is below two parents, its path tells.
+func TestNamesOfCells(t *testing.T) {
+	table := twoByTwo(t, []int{1, 2, 3, 4})
+	same := tabular.NewIdentity([]contingency.Variable{{Name: "b"}, {Name: "a"}}).Of([]tabular.Category{tabular.Of("1"), tabular.Of("0")})
+	require.Equal(t, string(same), string(table.names()(int32(table.Grid.Find([]int32{1, 2})))))
+	tree := tabular.NewTree("a")
+	for _, parent := range []string{"north", "south"} {
+		tree.Add(tabular.Of("other"), tree.Add(tabular.Of(parent), 0))
+	}
+	grid, err := tabular.NewGrid([]*tabular.Tree{tree}, []int32{2, 4})
+	require.NoError(t, err)
+	names := (&Table{Grid: grid}).names()
+	met := make(map[string]bool)
+	for cell := range grid.Cells() {
+		met[string(names(int32(cell)))] = true
+	}
+	require.Len(t, met, 5)
 }

@@ -121,7 +121,12 @@ func TestNoiseByKeys(t *testing.T) {
 			people = schemas.People{By: "people", RecordID: "k"}
 		}
 		config := &Config{Cells: operatortest.Variables("G"), Path: "t.csv", Perturb: &schemas.Perturbation{Scheme: "noise", People: people}}
-		source := operatortest.Typed(t, memory.DefaultAllocator, []arrow.Field{{Name: "k", Type: kind, Nullable: true}, {Name: "G", Type: arrow.BinaryTypes.String}}, x.json)
+		source := operatortest.Typed(
+			t,
+			memory.DefaultAllocator,
+			[]arrow.Field{{Name: "k", Type: kind, Nullable: true}, {Name: "G", Type: arrow.BinaryTypes.String}},
+			x.json,
+		)
 		_, report, err := operatortest.Table(t, memory.DefaultAllocator, source, operators.Options{}, config.Operators(operators.Setup{})...)
 		if x.says != "" {
 			require.ErrorContains(t, err, x.says, x.json)

@@ -40,9 +40,15 @@ func TestProtectByPeople(t *testing.T) {
 	secret := filepath.Join(dir, "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("a secret of an office, kept in a file"), 0o600))
 	of := func(variable string, people schemas.People) map[string]map[string]string {
-		c := &protect.Config{Table: variables(variable), Rules: []protect.Rule{{Rule: "min", N: new(1)}}, Method: "perturbation", Out: filepath.Join(dir, "public.csv"),
-			Inside: filepath.Join(dir, "inside"), Changing: protect.Changing{Secret: secret,
-				Perturb: &schemas.Perturbation{Scheme: "normal", SD: new(2.), Negative: "reflect", People: people}}}
+		c := &protect.Config{
+			Table:  variables(variable),
+			Rules:  []protect.Rule{{Rule: "min", N: new(1)}},
+			Method: "perturbation",
+			Out:    filepath.Join(dir, "public.csv"),
+			Inside: filepath.Join(dir, "inside"),
+			Changing: protect.Changing{Secret: secret,
+				Perturb: &schemas.Perturbation{Scheme: "normal", SD: new(2.), Negative: "reflect", People: people}},
+		}
 		_, err := run(t, source, c)
 		require.NoError(t, err)
 		return read(t, c.Out, 1)
@@ -142,7 +148,11 @@ func TestChangesOfLinkedTables(t *testing.T) {
 			}
 			_, err := publish(t, dir, source, c, true, session.Options{})
 			require.NoError(t, err, name)
-			a, err := tables.RunAudit(background, tables.AuditSpec{Public: filepath.Join(dir, "public.csv"), Truth: filepath.Join(dir, "inside")}, session.Options{})
+			a, err := tables.RunAudit(
+				background,
+				tables.AuditSpec{Public: filepath.Join(dir, "public.csv"), Truth: filepath.Join(dir, "inside")},
+				session.Options{},
+			)
 			require.NoError(t, err, name)
 			require.NoError(t, a.Passed(), name)
 		}
@@ -186,8 +196,15 @@ func TestChangesRefuse(t *testing.T) {
 	// What only the data tell.
 	small := filepath.Join(dir, "small.csv")
 	require.NoError(t, os.WriteFile(small, []byte("a,v\nx,1\nx,2\ny,90\n"), 0o666))
-	c := protect.Config{Table: variables("a"), Response: "v", Method: "perturbation", Rules: []protect.Rule{{Rule: "min"}}, Out: filepath.Join(dir, "public.csv"),
-		Inside: filepath.Join(dir, "inside"), Changing: protect.Changing{Perturb: &schemas.Perturbation{Scheme: "normal", SD: new(2.)}}}
+	c := protect.Config{
+		Table:    variables("a"),
+		Response: "v",
+		Method:   "perturbation",
+		Rules:    []protect.Rule{{Rule: "min"}},
+		Out:      filepath.Join(dir, "public.csv"),
+		Inside:   filepath.Join(dir, "inside"),
+		Changing: protect.Changing{Perturb: &schemas.Perturbation{Scheme: "normal", SD: new(2.)}},
+	}
 	_, err := run(t, small, &c)
 	require.ErrorContains(t, err, "the cell [x] has the value 3: noise of standard deviation 2 that reaches 4 of them could change its sign")
 	// Noise by people needs people.

@@ -392,6 +392,7 @@ func TestChangesOfAnyTable(t *testing.T) {
 		for key, cell := range internal(t, c.Inside, 2) {
 			value, _ := strconv.Atoi(cell["value"])
 			p := public[key]
+			require.NotEqual(t, "0", p["value"], "what became 0 looks like what is empty")
 			if p["lower"] != "" {
 				low, _ := strconv.Atoi(p["lower"])
 				require.LessOrEqual(t, low, value)
