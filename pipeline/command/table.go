@@ -21,10 +21,11 @@ func (c *console) tableCommand() *cli.Command {
 		Description: `Tables of counts or of sums disclose where few contribute to a cell, or where one
 of them dominates it; and what is hidden can be worked out from totals.
 
+   microrisk table advise survey.parquet --table REGION,SEX
    microrisk table protect survey.parquet --table REGION,SEX --rule min:n=3
    microrisk table audit public.parquet --truth internal/cells.parquet
    microrisk table compare survey.parquet --table REGION,SEX --n 3,5`,
-		Subcommands: []*cli.Command{c.tableProtect(), c.tableAudit(), c.tableRedesign(), c.tableCompare(), c.tableMargins(), c.tableProfiles()},
+		Subcommands: []*cli.Command{c.tableAdvise(), c.tableProtect(), c.tableAudit(), c.tableRedesign(), c.tableCompare(), c.tableMargins(), c.tableProfiles()},
 	}
 }
 
