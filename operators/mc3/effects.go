@@ -45,6 +45,15 @@ func (b *bound) adjust(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.
 	}
 	if b.Config.Effects == EffectsLognormal {
 		var err error
+		if b.Model == nil { // what others make of a cell tells more of its effect than what it made itself
+			means, err := l.law.LeftOut(ctx, d, true, o)
+			if err != nil {
+				return o, err
+			}
+			for i, m := range means {
+				cells[i].People = m * o.Unsampled / (1 - phi)
+			}
+		}
 		if l.effects, err = effects.Estimate(ctx, cells, phi); err != nil {
 			return o, err
 		}
