@@ -130,10 +130,7 @@ func (a *advising) hiding() []way {
 	}
 	var list []way
 	said := a.Config.Margins // "grand" unless somebody said otherwise
-	for _, margins := range []string{said, "none"} {
-		if margins == "none" && said == "none" {
-			continue
-		}
+	for _, margins := range slices.Compact([]string{said, "none"}) {
 		for _, name := range names {
 			w := way{method: name, config: a.Config.For(name), arguments: []string{"--method", name}, because: because[name]}
 			if name == "optimal" {
@@ -141,13 +138,10 @@ func (a *advising) hiding() []way {
 			}
 			if w.config.Margins = margins; margins != said {
 				w.arguments = append(w.arguments, "--margins", margins)
-				w.because += "; the grand total has to be hidden too, else a cell could not be protected"
+				w.because += "; totals may have to be hidden too, else a cell could not be protected"
 			}
 			list = append(list, w)
 		}
-	}
-	if said == "none" {
-		return list[:len(names)]
 	}
 	return list
 }

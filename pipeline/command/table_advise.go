@@ -57,15 +57,7 @@ that does it. --rule, --profile and --margins are taken as they are said.`,
 			if err != nil {
 				return err
 			}
-			s.Command = func(verb string, arguments []string) []string {
-				words := append([]string{"microrisk", "table", verb}, ctx.Args().Slice()...)
-				for _, f := range toldFlags(ctx, s.Fields().Flags()) {
-					if verb != "redesign" || slices.Contains(flagNames(c.tableRedesign().Flags), f.name) {
-						words = append(words, f.words()...)
-					}
-				}
-				return append(words, arguments...)
-			}
+			s.Command = c.commandTold(ctx, s.Fields().Flags())
 			out, err := advise.Run(ctx.Context, s, o)
 			c.finish()
 			if err != nil || c.quiet {
@@ -73,6 +65,19 @@ that does it. --rule, --profile and --margins are taken as they are said.`,
 			}
 			return c.print(adviceText(out, &s))
 		},
+	}
+}
+
+// commandTold makes commands of the family table of what was told one of them, but for its own flags.
+func (c *console) commandTold(ctx *cli.Context, own []schemas.Field) func(verb string, arguments []string) []string {
+	return func(verb string, arguments []string) []string {
+		words := append([]string{"microrisk", "table", verb}, ctx.Args().Slice()...)
+		for _, f := range toldFlags(ctx, own) {
+			if verb != "redesign" || slices.Contains(flagNames(c.tableRedesign().Flags), f.name) {
+				words = append(words, f.words()...)
+			}
+		}
+		return append(words, arguments...)
 	}
 }
 

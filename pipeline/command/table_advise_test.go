@@ -31,6 +31,7 @@ func TestTableAdvise(t *testing.T) {
 		{"many.csv --table region,age --response turnover --contributor firm", "magnitude", "optimal", "told apart by firm"},
 		{"many.csv --table region,age --weight w --decimals 1 --users press", "frequency", "rounding", "whom they stand for"},
 		{"ready.csv --table region,sex --count n", "frequency", "optimal", ""},
+		{"ready.csv --table region,sex --count n --margins none", "frequency", "optimal", ""},
 		{"ready.csv --table region,sex --count n --users modelling", "frequency", "rounding", "--base 3"},
 		{"ready.csv --table region,sex --count n --overrides said.csv --pin region", "frequency", "", "--overrides said.csv"},
 		{"ready.csv --table region,sex --count n --topic suicides", "frequency", "", "--topic suicides"},
