@@ -155,7 +155,12 @@ func (c *Config) checkChanging(k *schemas.Checker, at func(field string) string)
 			k.Add(at(field), "%s belongs to %s", fields.Advice("", field, ""), methodsAdvice(methods))
 		}
 	}
-	belongs(c.Perturb != nil, "perturb", "perturbation")
+	if p := c.Perturb; p != nil && p.Scheme == "" && c.Method != "perturbation" { // flags said whose noise it is
+		k.Add(at("perturb"), "whose noise it is (%s) belongs to %s",
+			advice.Advice{Spec: "by, record_id, record_key", Flags: "--noise-by, --record-id, --record-key"}, methodsAdvice([]string{"perturbation"}))
+	} else {
+		belongs(p != nil, "perturb", "perturbation")
+	}
 	belongs(c.Totals != "", "totals", "perturbation")
 	belongs(c.SD != nil, "sd", "multiplicative")
 	belongs(c.Reach != nil, "reach", "multiplicative")

@@ -101,9 +101,25 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	}
 }
 
-// within tells whether a file lies in a folder.
+// within tells whether a file lies in a folder, also by a link.
 func within(file, folder string) bool {
-	file, first := filepath.Abs(file)
-	folder, second := filepath.Abs(folder)
+	file, first := resolved(file)
+	folder, second := resolved(folder)
 	return first == nil && second == nil && strings.HasPrefix(file, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// resolved is a path without links, as far as it is there.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if at == filepath.Dir(at) {
+			return path, nil
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators"
 	"microrisk/operators/tablefile"
+	"microrisk/schemas/advice"
 )
 
 // With is what protection is made with, besides what a spec says.
@@ -94,6 +95,9 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 		}
 	}
 	p := &Protected{Table: t, Config: c, Way: way, Chance: with.Chance, Settings: with.Settings, Solver: cmp.Or(with.SolverName, "embedded")}
+	if err := p.hideable(); err != nil {
+		return nil, err
+	}
 	if err := p.judge(); err != nil {
 		return nil, err
 	}
@@ -146,6 +150,20 @@ func (p *Protected) judge() error {
 	p.byHand()
 	p.costs()
 	p.margins()
+	return nil
+}
+
+// hideable is an error if a cell is to be hidden by hand, and the method would publish something of it.
+func (p *Protected) hideable() error {
+	if slices.Contains(methodsOfPatterns, p.Config.Method) {
+		return nil
+	}
+	for _, s := range p.Settings {
+		if s.Set == "hidden" {
+			return advice.Errorf("%s is to be hidden by hand, and the method %s hides no cells by hand: take another method (%s), or leave it out",
+				p.Table.Words(s.Cell), p.Config.Method, methodsAdvice(methodsOfPatterns))
+		}
+	}
 	return nil
 }
 

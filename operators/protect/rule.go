@@ -197,11 +197,16 @@ func ParseRule(text string) (Rule, error) {
 	if rest == "" {
 		return r, said(r.wrong())
 	}
+	seen := make(map[string]bool)
 	for item := range strings.SplitSeq(rest, ",") {
 		parameter, value, given := strings.Cut(item, "=")
 		if full, is := short[parameter]; is {
 			parameter = full
 		}
+		if seen[parameter] {
+			return r, fmt.Errorf("says %s twice", parameter)
+		}
+		seen[parameter] = true
 		var err error
 		number := func() *float64 {
 			v, e := strconv.ParseFloat(value, 64)

@@ -199,3 +199,11 @@ func TestNamesOfCells(t *testing.T) {
 	}
 	require.Len(t, met, 5)
 }
+
+// A parameter that is said twice, also by its short name, is an error.
+func TestParametersOfRulesOnce(t *testing.T) {
+	for text, name := range map[string]string{"min:n=3,n=4": "n", "across:c=1,coalition=2": "coalition", "min:n=3,inclusive,inclusive": "inclusive"} {
+		_, err := ParseRule(text)
+		require.EqualError(t, err, "says "+name+" twice", text)
+	}
+}

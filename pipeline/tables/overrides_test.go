@@ -70,3 +70,54 @@ func TestTooManyCells(t *testing.T) {
 	require.ErrorContains(t, err, "a table of up to 1.05e+06 cells, totals among them, needs about")
 	require.NoDirExists(t, filepath.Join(dir, "internal"))
 }
+
+// A cell that is to be hidden by hand is hidden, or the table is refused: no method publishes something of it.
+func TestHiddenByHandIsHiddenOrRefused(t *testing.T) {
+	for _, method := range protect.Methods {
+		dir := t.TempDir()
+		source, said := filepath.Join(dir, "in.csv"), filepath.Join(dir, "said.csv")
+		require.NoError(t, os.WriteFile(source, []byte(repeated(repeated("r,s\na,x\na,y\nb,x\nb,y\n"))), 0o666))
+		require.NoError(t, os.WriteFile(said, []byte("r,s,set\na,x,hidden\n"), 0o666))
+		config := &protect.Config{
+			Table: variables("r", "s"), Overrides: said, Rules: []protect.Rule{{Rule: "min", N: new(1)}}, Method: method,
+			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
+		}
+		switch method {
+		case "rounding":
+			config.Base = 3
+		case "perturbation":
+			config.Perturb = &schemas.Perturbation{Scheme: "random", Base: 3}
+		case "multiplicative":
+			config.SD = new(0.1)
+		}
+		_, err := run(t, source, config)
+		if err != nil {
+			require.ErrorContains(t, err, "[a, x] is to be hidden by hand", method)
+			require.NoFileExists(t, config.Out)
+			continue
+		}
+		text, err := os.ReadFile(config.Out)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "\na,x,,x", method)
+	}
+}
+
+// A public file in the internal folder is refused, also by a link.
+func TestPublicFileByALinkIntoTheInternalFolder(t *testing.T) {
+	dir := t.TempDir()
+	inside, link := filepath.Join(dir, "internal"), filepath.Join(dir, "link")
+	require.NoError(t, os.Mkdir(inside, 0o777))
+	if err := os.Symlink(inside, link); err != nil {
+		t.Skip(err)
+	}
+	source := filepath.Join(dir, "in.csv")
+	require.NoError(t, os.WriteFile(source, []byte(repeated("r,s\na,x\na,y\nb,x\nb,y\n")), 0o666))
+	config := &protect.Config{
+		Table: variables("r", "s"), Rules: []protect.Rule{{Rule: "min", N: new(1)}}, Out: filepath.Join(link, "public.csv"), Inside: inside,
+	}
+	_, err := run(t, source, config)
+	require.ErrorContains(t, err, "lies in the folder")
+	list, err := os.ReadDir(inside)
+	require.NoError(t, err)
+	require.Empty(t, list)
+}
