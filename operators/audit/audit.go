@@ -22,6 +22,7 @@ import (
 // A Truth is the table that a published one was made of.
 type Truth struct {
 	Table    *protect.Table
+	Method   string // by which it was protected, "" where that is not known
 	Response string // what values are sums of; "" for counts
 	Total    string // what files call totals
 	Logged   bool   // it is that of an internal folder: its levels are values
@@ -151,6 +152,8 @@ type Audit struct {
 	low, high              []int64 // intervals beside hidden cells; nil for none
 	way                    *protect.Way
 	also                   []protection.Finding
+	told                   []bool  // cells that records tell, nil for none
+	least                  []int64 // records that are in each cell, nil for none
 }
 
 // Compare compares what was read with the truth. Errors are those of what is not there, and of ways of protection that are none.

@@ -362,7 +362,12 @@ func (a *Audit) bounds() (low, high []int64) {
 	t := a.Table
 	low, high = slices.Clone(t.Known(cmp.Or(a.Beforehand, "nothing")).Low), make([]int64, len(t.Values))
 	for cell, v := range t.Values {
+		if a.least != nil && a.least[cell] > low[cell] {
+			low[cell] = a.least[cell]
+		}
 		switch {
+		case a.told != nil && a.told[cell]:
+			low[cell], high[cell] = v, v
 		case a.hidden[cell]:
 			if high[cell] = tabular.NoLimit; a.low != nil {
 				low[cell], high[cell] = max(low[cell], a.low[cell]), a.high[cell]
@@ -375,6 +380,71 @@ func (a *Audit) bounds() (low, high []int64) {
 		}
 	}
 	return low, high
+}
+
+// Learn takes over that records tell counts of some cells, -1 for none: those of all people, or of some of them. The error is of one that
+// cannot be.
+func (a *Audit) Learn(counts []int64, whole bool) error {
+	if a.told == nil {
+		a.told, a.least = make([]bool, len(counts)), make([]int64, len(counts))
+	}
+	for cell, n := range counts {
+		v := a.Table.Values[cell]
+		switch {
+		case n < 0:
+		case n > v, whole && n != v:
+			return fmt.Errorf("%s has %s, and there are %d records", tabular.Words(a.Table.Grid.Codes(cell)), a.Table.Text(v), n)
+		case whole:
+			a.told[cell] = true
+		default:
+			a.least[cell] = max(a.least[cell], n)
+		}
+	}
+	return nil
+}
+
+// Hides tells whether a cell is not published.
+func (a *Audit) Hides(cell int) bool { return a.hidden[cell] }
+
+// Unbalanced is how many published totals are not the sums of their published parts.
+func (a *Audit) Unbalanced() int {
+	n := 0
+	for _, e := range a.Table.Grid.System().Equations {
+		hidden := false
+		e.Each(func(cell int32, _ int64) { hidden = hidden || a.hidden[cell] })
+		if !hidden && e.Imbalance(a.values) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Same tells whether two of the tables have the same cells.
+func (t *Together) Same(i, j int) bool {
+	return slices.Equal(sorted(t.system.Cells[i]), sorted(t.system.Cells[j]))
+}
+
+func sorted(cells []int32) []int32 {
+	list := slices.Clone(cells)
+	slices.Sort(list)
+	return list
+}
+
+// Differ is how many cells of two tables that have the same are published in other ways.
+func (t *Together) Differ(i, j int) int {
+	a, b := t.Releases[i], t.Releases[j]
+	place := make(map[int32]int, len(t.system.Cells[j]))
+	for cell, n := range t.system.Cells[j] {
+		place[n] = cell
+	}
+	differ := 0
+	for cell, n := range t.system.Cells[i] {
+		other := place[n]
+		if a.hidden[cell] != b.hidden[other] || !a.hidden[cell] && a.values[cell] != b.values[other] {
+			differ++
+		}
+	}
+	return differ
 }
 
 // an owner is who needs something: a table, or a group.

@@ -6,8 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/audit"
 	"microrisk/operators/protect"
 	"microrisk/operators/report"
+	"microrisk/pipeline/session"
 	"microrisk/pipeline/tables"
 	"microrisk/schemas"
 )
@@ -144,6 +146,10 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				Name:  "parts",
 				Usage: "`FILE` of what categories stand for where tables differ (.csv: table, variable, code, finest); the code of the total: which people a table is of",
 			},
+			&cli.StringFlag{Name: "register", Usage: "judge by all that went out before, which the register in `FILE` lists (YAML)"},
+			&cli.BoolFlag{Name: "records", Usage: "with --register: PUBLIC is a file of records, by which tables that went out before are judged"},
+			&cli.Float64Flag{Name: "fraction", Usage: "with --records: the share of all people that the records are of (default: 1)"},
+			&cli.StringFlag{Name: "note", Usage: "with --register: write what those who get the table are told of it to `FILE`, in plain words"},
 			&cli.Int64Flag{Name: "few", Usage: "with other tables: fewer than `N` people must not be found by subtraction (default: 3)"},
 		}, fieldFlags(new(protect.Config).Fields().Only(told...), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
@@ -156,12 +162,22 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				}
 				s.With = append(s.With, tables.With{Public: public, Truth: truth})
 			}
+			register := ctx.String("register")
 			switch {
 			case ctx.Args().Len() != 1:
 				return usage("name the published table: microrisk table audit PUBLIC --truth INTERNAL")
+			case register == "" && (ctx.Bool("records") || ctx.IsSet("fraction") || ctx.IsSet("note")):
+				return usage("--records, --fraction and --note are for judging by a register: name it (--register FILE)")
+			case register != "" && (len(s.With) > 0 || s.Parts != ""):
+				return usage("a register names all other tables, and what categories stand for: leave --with and --parts out")
+			case ctx.Bool("records") && (s.Truth != "" || s.Out != "" || ctx.IsSet("note")):
+				return usage("--records is of a file of records, of which there is no --truth, --out or --note")
+			case ctx.IsSet("fraction") && (!ctx.Bool("records") || !(ctx.Float64("fraction") > 0 && ctx.Float64("fraction") <= 1)):
+				return usage("--fraction is the share of all people that --records are of: above 0, and at most 1")
+			case register != "":
 			case s.Truth == "":
 				return usage("name what is true: --truth INTERNAL, the internal folder of table protect")
-			case len(s.With) == 0 && (s.Parts != "" || s.Few != 0):
+			case register == "" && len(s.With) == 0 && (s.Parts != "" || s.Few != 0):
 				return usage("--parts and --few are for tables that are judged together: name the others (--with)")
 			case ctx.IsSet("few") && s.Few < 2:
 				return usage("--few is %d; it must be at least 2", s.Few)
@@ -178,6 +194,14 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 			if err != nil {
 				return err
 			}
+			if register != "" {
+				fraction := ctx.Float64("fraction")
+				if !ctx.IsSet("fraction") {
+					fraction = 1
+				}
+				return c.judge(ctx, tables.JudgeSpec{AuditSpec: s, Register: register, Records: ctx.Bool("records"), Fraction: fraction,
+					Note: ctx.String("note")}, o)
+			}
 			a, together, err := tables.RunAuditWith(ctx.Context, s, o)
 			c.finish()
 			if err != nil {
@@ -192,12 +216,51 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				return a.Passed()
 			}
 			if !c.quiet {
-				others := report.Plural(int64(len(s.With)), "other table", "other tables")
-				if err := c.print("\n  together with " + others + "\n" + table("    ", together.Rows())); err != nil {
+				if err := c.print(togetherText(together)); err != nil {
 					return err
 				}
 			}
 			return together.Passed()
 		},
 	}
+}
+
+// togetherText is what was found out of several tables, for a terminal.
+func togetherText(t *audit.Together) string {
+	return "\n  together\n" + table("    ", t.Rows())
+}
+
+// judge judges a release by a register.
+func (c *console) judge(ctx *cli.Context, s tables.JudgeSpec, o session.Options) error {
+	j, err := tables.Judge(ctx.Context, s, o)
+	c.finish()
+	if err != nil {
+		return err
+	}
+	if c.quiet {
+		return j.Passed()
+	}
+	text := ""
+	if j.Audit != nil {
+		text += table("  ", j.Audit.Summary().Rows())
+	}
+	if j.Together != nil {
+		text += togetherText(j.Together)
+	}
+	if rows := j.Rows(); len(rows) > 0 {
+		text += "\n  what was asked of it\n" + table("    ", rows)
+	}
+	if len(j.Skipped) > 0 {
+		text += "\n  not compared\n"
+		for _, why := range j.Skipped {
+			text += note(why)
+		}
+	}
+	if s.Note != "" {
+		text += "\n  note for those who get it  " + report.Printable(s.Note) + "\n"
+	}
+	if err := c.print(strings.TrimPrefix(text, "\n")); err != nil {
+		return err
+	}
+	return j.Passed()
 }

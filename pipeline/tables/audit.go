@@ -72,12 +72,9 @@ func RunAuditWith(ctx context.Context, s AuditSpec, o session.Options) (*audit.A
 	}
 	var parts []tablefile.Part
 	if s.Parts != "" {
-		text, err := session.ReadRegular(s.Parts, protect.LargestFile)
-		if err == nil {
-			parts, err = tablefile.ParseParts(s.Parts, text)
-		}
-		if err != nil {
-			return nil, nil, session.Wrong(err)
+		var err error
+		if parts, err = readParts(s.Parts); err != nil {
+			return nil, nil, err
 		}
 		reads = append(reads, session.Reading{What: "the parts", Path: s.Parts})
 	}
@@ -211,7 +208,7 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 	if judged && t.Status == nil {
 		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
 	}
-	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
+	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Method: s.method(), Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +234,17 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
 	s.Columns, s.response, s.way = l.Columns, l.Response, l.Way
 	return l.Trees, nil
+}
+
+// method is by which the table was protected, as far as it is known.
+func (s *AuditSpec) method() string {
+	switch {
+	case s.way != nil:
+		return s.way.Method
+	case s.Config.Base > 1:
+		return "rounding"
+	}
+	return ""
 }
 
 func (s *AuditSpec) asked() audit.Asked {
