@@ -22,7 +22,8 @@ import (
 // A Truth is the table that a published one was made of.
 type Truth struct {
 	Table    *protect.Table
-	Method   string // by which it was protected, "" where that is not known
+	Topic    string // what it is about, as its log says
+	Weighted bool   // contributors stand for others
 	Response string // what values are sums of; "" for counts
 	Total    string // what files call totals
 	Logged   bool   // it is that of an internal folder: its levels are values

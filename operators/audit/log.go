@@ -18,7 +18,8 @@ type Log struct {
 	Columns  protect.Columns
 	Trees    []*tabular.Tree
 	Response string // "" for counts
-	Method   string
+	Topic    string
+	Weighted bool
 	Asked
 }
 
@@ -37,7 +38,7 @@ func ReadLog(path string, text []byte) (*Log, error) {
 		l.Trees = append(l.Trees, t)
 		l.Config.Table = append(l.Config.Table, schemas.KeyVariable{Name: v.Name})
 	}
-	l.Config.Linked, l.Response, l.Method = from.Linked, from.Response, from.Method
+	l.Config.Linked, l.Response, l.Topic, l.Weighted = from.Linked, from.Response, from.Topic, from.Weighted
 	l.Config.Total, l.Config.Decimals, l.Config.Absolute = from.Total, int64(from.Decimals), true
 	if from.Sliding > 0 {
 		l.Sliding = &from.Sliding
@@ -61,7 +62,8 @@ var CellColumns = protect.Columns{
 // Truth reads the true table that the log is of. What is asked besides goes before what the log says.
 func (l *Log) Truth(ctx context.Context, name string, from operators.Source, memory int64, asked Asked) (*Truth, error) {
 	table, err := protect.Ready{Name: name, Config: &l.Config, Columns: &l.Columns, Trees: l.Trees, Memory: memory}.Read(ctx, from)
-	return &Truth{Table: table, Response: l.Response, Method: l.Method, Total: l.Config.Total, Logged: true, Asked: l.Over(asked)}, err
+	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Logged: true,
+		Asked: l.Over(asked)}, err
 }
 
 // Over is what is asked, and for the rest what the log says.

@@ -109,6 +109,9 @@ func Units(column arrow.Array, i, decimals int) (int64, error) {
 	return unitsOf(operators.Text(column, i), decimals)
 }
 
+// ParseUnits is a number in whole units of so many decimals.
+func ParseUnits(text string, decimals int) (int64, error) { return unitsOf(text, decimals) }
+
 func unitsOf(text string, decimals int) (int64, error) {
 	x, ok := new(big.Rat).SetString(text)
 	if !ok || strings.ContainsAny(text, "/_xX") {

@@ -19,6 +19,8 @@ import (
 type Way struct {
 	Method string // of Methods; those of patterns publish true values, or none
 	Base   int64  // of rounding, in units
+	Scheme string // of perturbation
+	Chance bool   // something is left to chance
 	kernel perturb.Kernel
 	sums   bool              // totals are the sums of what is published of their parts
 	noise  *adjustment.Noise // of a response
@@ -27,12 +29,13 @@ type Way struct {
 
 // wayOf is how the method of a config changes values; its defaults are filled in.
 func wayOf(c *Config, magnitudes bool) (*Way, error) {
-	w := &Way{Method: c.Method, Base: c.Base}
+	w := &Way{Method: c.Method, Base: c.Base, Chance: c.byChance()}
 	switch c.Method {
 	case "perturbation":
 		if c.Perturb == nil {
 			return nil, errors.New("perturbation has no scheme")
 		}
+		w.Scheme = c.Perturb.Scheme
 		if magnitudes {
 			w.noise = &adjustment.Noise{SD: c.unitsOfSD(usual(c.Perturb.SD, 0)), Proportional: usual(c.Perturb.Proportional, 0),
 				Reach: usual(c.Perturb.Reach, schemas.UsualReach)}

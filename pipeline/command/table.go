@@ -244,8 +244,8 @@ func (c *console) judge(ctx *cli.Context, s tables.JudgeSpec, o session.Options)
 	if j.Audit != nil {
 		text += table("  ", j.Audit.Summary().Rows())
 	}
-	if j.Together != nil {
-		text += togetherText(j.Together)
+	for _, t := range j.Together {
+		text += togetherText(t)
 	}
 	if rows := j.Rows(); len(rows) > 0 {
 		text += "\n  what was asked of it\n" + table("    ", rows)

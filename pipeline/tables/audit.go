@@ -38,6 +38,8 @@ type AuditSpec struct {
 	isLogged  bool            // it is that of an internal folder
 	way       *protect.Way    // how its log says that values were made; nil if there is none
 	response  string          // what values are sums of; "" for counts
+	topic     string          // what its log says it is about
+	weighted  bool            // contributors stand for others
 	trees     []*tabular.Tree // of the log; nil: those of hierarchies
 	structure *tablefile.Structure
 }
@@ -208,7 +210,8 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 	if judged && t.Status == nil {
 		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
 	}
-	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Method: s.method(), Total: s.Config.Total, Logged: s.isLogged, Asked: s.asked()}, o)
+	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Topic: s.topic, Weighted: s.weighted, Total: s.Config.Total,
+		Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -232,19 +235,8 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	asked := l.Over(s.asked())
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
-	s.Columns, s.response, s.way = l.Columns, l.Response, l.Way
+	s.Columns, s.response, s.way, s.topic, s.weighted = l.Columns, l.Response, l.Way, l.Topic, l.Weighted
 	return l.Trees, nil
-}
-
-// method is by which the table was protected, as far as it is known.
-func (s *AuditSpec) method() string {
-	switch {
-	case s.way != nil:
-		return s.way.Method
-	case s.Config.Base > 1:
-		return "rounding"
-	}
-	return ""
 }
 
 func (s *AuditSpec) asked() audit.Asked {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"microrisk/operators/protect"
+	"microrisk/pipeline/profiles"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
@@ -17,7 +18,7 @@ import (
 // A Register is what went out before, as people keep it beside their releases.
 type Register struct {
 	Parts     string   // file of what categories stand for, "" for none
-	Topics    []string // that are sensitive, besides SensitiveTopics
+	Topics    []string // that are sensitive, besides those that always are
 	Sensitive *int     // contributors that every published cell has to have where the topic is sensitive
 	Few       *int     // people who must not be found by subtraction: fewer than these
 	Releases  []Entry
@@ -31,7 +32,9 @@ type Entry struct {
 	Public, Internal   string
 	Records            string
 	Fraction           *float64
-	Method, Secret     string
+	Method, Scheme     string
+	Secret             string
+	Base               *int
 	Topic              string
 	Complete           bool
 	True               bool
@@ -40,20 +43,12 @@ type Entry struct {
 	For, Purpose       string
 }
 
-// SensitiveTopics are those of health that need more care (Miller 2005, the draft policy of the Information Services Division).
-var SensitiveTopics = []string{
-	"sexually transmitted diseases", "abortion", "pregnancy under 16", "suicide", "self-harm", "mental health", "alcohol", "drugs", "contraception",
-}
-
-// DefaultSensitive is how many contributors a published cell has to have where the topic is sensitive.
-const DefaultSensitive = 5
-
 // Fields is a Document's.
 func (r *Register) Fields() schemas.Table {
 	return schemas.Table{What: "the register", Doc: "What was released before.", Required: []string{"releases"}, Fields: []schemas.Field{
 		{Name: "parts", To: &r.Parts, File: true, Doc: "File of what categories stand for where tables differ (.csv: table, variable, code, finest); a table is the name of a release."},
-		{Name: "topics", To: &r.Topics, Doc: "Topics that are sensitive, besides the usual ones of health."},
-		{Name: "sensitive", To: &r.Sensitive, Range: schemas.AtLeast(2), Doc: "Contributors that every published cell has to have where the topic is sensitive (5)."},
+		{Name: "topics", To: &r.Topics, Doc: "Topics that are sensitive, besides those that always are (table profiles), each with other words for it: alcohol|Korsakoff."},
+		{Name: "sensitive", To: &r.Sensitive, Range: schemas.AtLeast(2), Doc: "Contributors that every published cell has to have where the topic is sensitive (10)."},
 		{Name: "few", To: &r.Few, Range: schemas.AtLeast(2), Doc: "Fewer people than these must not be found by subtraction (3)."},
 		{Name: "releases", To: schemas.Mappings(&r.Releases, (*Entry).Fields, nil), Doc: "The releases, in any order."},
 	}}
@@ -70,12 +65,14 @@ func (e *Entry) Fields() schemas.Table {
 	return schemas.Table{What: "a release", Required: []string{"name"}, Fields: []schemas.Field{
 		text("name", &e.Name, "What the release is called."),
 		text("date", &e.Date, "The day of the release, such as 2026-05-01; one without is taken for older than all others."),
-		text("people", &e.People, "Who it is of, in words; only releases of the same words are compared."),
+		text("people", &e.People, "Who it is of, in words; releases of other words are not compared, and one without is compared with all."),
 		file("public", &e.Public, "The published table."),
 		file("internal", &e.Internal, "Its internal folder; a table that shows all its true values needs none."),
 		file("records", &e.Records, "A published file of records, in place of a table."),
 		{Name: "fraction", To: &e.Fraction, Range: schemas.Within(0, 1), Doc: "Share of the people that the records are of (1)."},
-		text("method", &e.Method, "How the table was protected, if it has no internal folder."),
+		{Name: "method", To: &e.Method, Words: protect.Methods, Doc: "How the table was protected; its internal folder tells it too."},
+		text("scheme", &e.Scheme, "The scheme of perturbation with its parameters, as --scheme takes it; its internal folder tells it too."),
+		{Name: "base", To: &e.Base, Range: schemas.AtLeast(2), Doc: "Base of rounding, of a table of another program, whose true values are the table internal."},
 		text("secret", &e.Secret, "The name of the secret by which it was perturbed, never the secret."),
 		text("topic", &e.Topic, "What it is about; some topics are sensitive."),
 		{Name: "complete", To: &e.Complete, Doc: "Those who asked for it need all cells."},
@@ -100,6 +97,14 @@ func (r *Register) Check(k *schemas.Checker) {
 		if (e.Public == "") == (e.Records == "") {
 			k.Add(at, "%s must have one of public, a table, and records", e.Name)
 		}
+		file := func(x Entry) string { return filepath.Clean(cmp.Or(x.Public, x.Records, e.Name)) }
+		if first := slices.IndexFunc(r.Releases, func(x Entry) bool { return file(x) == file(e) }); first < i {
+			k.Add(at, "%s is the file of release %d, %s, too", file(e), first+1, r.Releases[first].Name)
+		}
+		if strings.TrimSpace(e.Name) == "" {
+			k.Add(at+".name", "a release needs a name")
+		}
+		e.checkMethod(k, at)
 		if _, err := time.Parse(time.DateOnly, e.Date); e.Date != "" && err != nil {
 			k.Add(at+".date", "the date is %q; it must be as 2026-05-01", e.Date)
 		}
@@ -112,14 +117,57 @@ func (r *Register) Check(k *schemas.Checker) {
 		if e.Fraction != nil && *e.Fraction == 0 {
 			k.Add(at+".fraction", "the fraction is 0: it is above 0, and 1 for all people")
 		}
-		for j, cell := range e.Keep {
-			for part := range strings.SplitSeq(cell, ",") {
-				if v, _, ok := strings.Cut(part, "="); !ok || v == "" {
-					k.Add(fmt.Sprintf("%s.keep[%d]", at, j), "%q is no cell; write its categories, such as REGION=North,SEX=Total", cell)
-				}
+		e.checkKeep(k, at)
+	}
+	for i, topic := range r.Topics {
+		if slices.ContainsFunc(strings.Split(topic, "|"), func(word string) bool { return strings.TrimSpace(word) == "" }) {
+			k.Add(fmt.Sprintf("topics[%d]", i), "there is no word where one should be, in %q", topic)
+		}
+	}
+}
+
+// checkMethod judges how a table was protected.
+func (e *Entry) checkMethod(k *schemas.Checker, at string) {
+	if e.Records != "" && (e.Method != "" || e.Scheme != "") {
+		k.Add(at+".method", "a method is of a table, and this release is of records")
+	}
+	if e.Public != "" && e.Internal == "" && slices.Contains(protect.Methods, e.Method) && e.Method != protect.Methods[0] {
+		k.Add(at+".internal", "a table that was made by %s does not tell what is true: name its internal folder", e.Method)
+	}
+	if e.Scheme == "" {
+		return
+	}
+	if e.Method != "" && e.Method != "perturbation" {
+		k.Add(at+".scheme", "a scheme is of perturbation, and the method is %s", e.Method)
+	}
+	if _, err := schemas.ParseScheme(e.Scheme); err != nil {
+		k.Add(at+".scheme", "the scheme %v", err)
+	}
+}
+
+func (e *Entry) checkKeep(k *schemas.Checker, at string) {
+	for j, cell := range e.Keep {
+		for part := range strings.SplitSeq(cell, ",") {
+			if v, _, ok := strings.Cut(part, "="); !ok || v == "" {
+				k.Add(fmt.Sprintf("%s.keep[%d]", at, j), "%q is no cell; write its categories, such as REGION=North,SEX=Total", cell)
 			}
 		}
 	}
+}
+
+// agrees compares what the register says of how a table was made with what its log says.
+func (e *Entry) agrees(way *protect.Way) error {
+	if way == nil {
+		return nil
+	}
+	if e.Method != "" && e.Method != way.Method {
+		return session.Wrong(fmt.Errorf("the release %s: the register says that its method is %s, and its log that it is %s", e.Name, e.Method, way.Method))
+	}
+	if name, _, _ := strings.Cut(e.Scheme, ":"); name != "" && name != way.Scheme {
+		return session.Wrong(fmt.Errorf("the release %s: the register says that its scheme is %s, and its log that it is %s", e.Name, name,
+			cmp.Or(way.Scheme, "none, but "+way.Method)))
+	}
+	return nil
 }
 
 // ReadRegister reads a register. Paths in it are from its folder.
@@ -168,52 +216,35 @@ func same(a, b string) bool {
 	return err == nil && other == nil && a == b
 }
 
-// before are the entries that went out before one, of the same people; after it, or of others, are told.
-func (r *Register) before(own *Entry) (list []Entry, others []string) {
+// before are the entries that went out before one, of the same people; later ones, and those of others, are told. The error is of one of which
+// it is not said whom it is of.
+func (r *Register) before(own *Entry) (list []Entry, others []string, err error) {
+	var people []string
 	for _, e := range r.Releases {
 		switch {
 		case e.Name == own.Name:
-		case !strings.EqualFold(e.People, own.People):
-			others = append(others, fmt.Sprintf("%s is of other people (%s)", e.Name, cmp.Or(e.People, "it is not said of whom")))
+			continue
 		case own.Date != "" && e.Date > own.Date:
 			others = append(others, fmt.Sprintf("%s went out later (%s)", e.Name, e.Date))
-		default:
-			list = append(list, e)
+			continue
+		case own.People != "" && e.People != "" && !strings.EqualFold(e.People, own.People):
+			others = append(others, fmt.Sprintf("%s is of other people (%s)", e.Name, e.People))
+			continue
+		}
+		list = append(list, e)
+		if e.People != "" && !slices.ContainsFunc(people, func(p string) bool { return strings.EqualFold(p, e.People) }) {
+			people = append(people, e.People)
 		}
 	}
-	return list, others
-}
-
-// sensitive tells whether a topic needs more care, and what word says so.
-func (r *Register) sensitive(topic string) (string, bool) {
-	for _, t := range slices.Concat(SensitiveTopics, r.Topics) {
-		if topic != "" && strings.Contains(strings.ToLower(topic), strings.ToLower(t)) {
-			return t, true
-		}
+	if own.People == "" && len(people) > 1 {
+		return nil, nil, session.Wrong(fmt.Errorf("%s has releases of several people (%s), and does not say of whom %s is: list it there, with people",
+			r.path, strings.Join(people, "; "), own.Name))
 	}
-	return "", false
+	return list, others, nil
 }
 
-// A Standing is how a release stands to what was asked of it.
-type Standing struct {
-	What string
-	Met  bool
-	Why  string
-}
-
-// note is what those who get a table are told of it, in plain words, without a parameter.
-func note(method string, hidden, changed bool) string {
-	switch {
-	case hidden:
-		return "Some values are not shown (x), so that nobody can be recognised in the table and nothing can be learnt about anybody. Some of them are not " +
-			"sensitive themselves: they are not shown because others could be worked out from them. All values that are shown are true, and totals include " +
-			"what is not shown. A combination that is not listed has nobody in it.\n"
-	case method == "rounding":
-		return "All values are rounded, totals too, so that nobody can be recognised in the table. They are rounded together, so that totals are the sums of " +
-			"their parts; no value is far from the true one. A combination that is not listed has nobody in it, or its value is rounded to 0.\n"
-	case method != "" && method != protect.Methods[0] && changed:
-		return "Values are changed a little, so that nobody can be recognised in the table. Small values are less exact than large ones, in proportion; " +
-			"do not draw conclusions from small differences.\n"
-	}
-	return "All values are true and shown. A combination that is not listed has nobody in it.\n"
+// sensitive is the sensitive topic that words are about, "" for none.
+func (r *Register) sensitive(about string) string {
+	p := &profiles.Profile{Sensitive: profiles.Sensitive{Topics: r.Topics}}
+	return p.Topic(about)
 }

@@ -70,7 +70,7 @@ func TestWhatIsAskedOfATable(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{"sensitive topic": false, "all cells are needed": false, "true values are needed": true, "totals must add up": true,
 		"to be shown: AREA=S,STATUS=widowed": false, "to be shown: AREA=N": true, "to be shown: HOUSE=1": false, "to be shown: AREA=W": false}, met)
-	require.ErrorContains(t, j.Passed(), "mental health is sensitive: cells of fewer than 5 contributors are unsafe")
+	require.ErrorContains(t, j.Passed(), "mental health is sensitive: cells of fewer than 10 contributors are unsafe")
 	_, err = r.judge("sensitive: 2\nreleases:\n  - {name: x, public: x.csv, internal: x internal, topic: Mental health}\n",
 		tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: x.Public}})
 	require.NoError(t, err)
