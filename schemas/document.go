@@ -3,6 +3,7 @@ package schemas
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -95,9 +96,12 @@ type head struct {
 	schema  string
 }
 
-// of is the field table of a document with its first line.
+// of is the field table of a document with its first line. A document that has a version of its own begins with that.
 func (h *head) of(doc Document) Table {
 	t := doc.Fields()
+	if slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Name == "version" }) {
+		return t
+	}
 	first := versionField(&h.version)
 	if named, ok := doc.(Identified); ok {
 		if h.version == Version {
@@ -114,6 +118,7 @@ func (h *head) of(doc Document) Table {
 func (h *head) judge(d *Decoder, doc Document) {
 	named, ok := doc.(Identified)
 	switch {
+	case !ok && slices.ContainsFunc(doc.Fields().Fields, func(f Field) bool { return f.Name == "version" }): // it is judged with the rest
 	case !ok:
 		d.version(h.version)
 	case !d.Has("schema"):

@@ -1,4 +1,5 @@
-// Package documents lists the specs that verbs have of their own, beside that of a run, the kinds of files of a repository of forms, and the register of releases.
+// Package documents lists the specs that verbs have of their own, beside that of a run, the kinds of files of a repository of forms,
+// the register of releases, and policies.
 package documents
 
 //go:generate go run ./generate
@@ -9,6 +10,7 @@ import (
 	"microrisk/pipeline/evaluate"
 	"microrisk/pipeline/keymap/repository"
 	"microrisk/pipeline/link"
+	"microrisk/pipeline/profiles"
 	"microrisk/pipeline/tables"
 	"microrisk/schemas"
 )
@@ -21,12 +23,13 @@ var Verbs = []schemas.Verb{
 	{Name: "link", New: func() schemas.Document { return new(link.Spec) }},
 }
 
-// Files are the kinds of files of a repository of forms, and the register of releases.
+// Files are the kinds of files of a repository of forms, the register of releases, and policies.
 var Files = []schemas.Verb{
 	{Name: "keymap-config", New: func() schemas.Document { return new(repository.Config) }},
 	{Name: "keymap-form", New: func() schemas.Document { return new(repository.Form) }},
 	{Name: "keymap-group", New: func() schemas.Document { return new(repository.Group) }},
 	{Name: "keymap-scenario", New: func() schemas.Document { return new(repository.Scenario) }},
 	{Name: "keymap-variable", New: func() schemas.Document { return new(repository.Variable) }},
+	{Name: "profile", New: func() schemas.Document { return new(profiles.Profile) }},
 	{Name: "register", New: func() schemas.Document { return new(tables.Register) }},
 }

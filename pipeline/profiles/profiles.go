@@ -61,7 +61,7 @@ const LeastSensitive = 10
 func policyFields(c *protect.Config) []schemas.Field {
 	list := c.Fields().Only(protect.PolicyFields...).Fields
 	for i := range list {
-		list[i].Default = nil
+		list[i].Default, list[i].Flag = nil, nil
 	}
 	return list
 }

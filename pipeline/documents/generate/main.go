@@ -1,5 +1,5 @@
 // Generate writes what is made from the field tables of all operators: the published JSON Schemas of the spec, of the
-// summary, of the specs of verbs and of the files of a repository of forms, and the reference of all options in schemas/README.md.
+// summary, of the specs of verbs and of the files that people keep, and the reference of all options in schemas/README.md.
 //
 //	go generate ./pipeline/documents
 package main
