@@ -30,7 +30,13 @@ a row that says why. Nothing of it may be published.
 A grid has methods with parameters of their own, as specs name them:
 
    - {method: optimal, cost: unity, margins: none}
-   - {method: rounding, base: 10}`,
+   - {method: rounding, base: 10}
+
+Several tables (--tables) are compared together: what each way loses over all of
+them, by the tables' designs.
+
+   - {table: [REGION, SEX]}
+   - {table: [REGION, AGE], recodes: {AGE: ages.grc}}`,
 		Flags: slices.Concat(tableSourceFlags(), fieldFlags(s.Fields(), compare.Shared(&s.Config), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			s := compare.Spec{}
@@ -45,7 +51,7 @@ A grid has methods with parameters of their own, as specs name them:
 			if s.Source, err = tableSource(ctx, "table compare", &s.Config); err != nil {
 				return err
 			}
-			if s.Source.Records == nil {
+			if s.Source.Records == nil || s.Tables != "" {
 				fields.Field("table").Flag.Needed = "" // its metadata may say so
 			}
 			if err := sayFields(ctx, fields); err != nil {
@@ -53,6 +59,9 @@ A grid has methods with parameters of their own, as specs name them:
 			}
 			if s.Source.Records != nil {
 				if err := tellCodes(ctx, &s.Config); err != nil {
+					return err
+				}
+				if s.Codes, err = words("missing-codes", ctx.StringSlice("missing-codes")); err != nil {
 					return err
 				}
 			}
@@ -107,17 +116,59 @@ func tableSource(ctx *cli.Context, verb string, c *protect.Config) (tables.Sourc
 // compareText tells what came of a comparison: what is hidden or changed, and what is lost.
 func compareText(o *compare.Outcome, s *compare.Spec) string {
 	var b strings.Builder
-	b.WriteString(
-		report.Printable(o.Source) + "\n" + report.Printable(strings.Join(o.Variables, " x ")) + ", loss by the model " + report.Printable(o.Model) + "\n\n",
-	)
-	groups := o.Groups()
+	if o.Count() > 1 {
+		b.WriteString(tablesText(o) + viewsText(o.Views()))
+	} else {
+		b.WriteString(report.Printable(o.Source) + "\n" + report.Printable(strings.Join(o.Variables, " x ")) + ", loss by the model " + report.Printable(o.Model) +
+			"\n\n" + runsText(o))
+	}
+	for _, g := range o.Groups() {
+		if note := g.Runs[0].Note; note != "" {
+			b.WriteString("\n" + strings.TrimLeft(wrap(report.Printable(o.Called(g)+" ("+strings.ReplaceAll(g.Status(), "_", " ")+"): "+note), 2), " ") + "\n")
+		}
+	}
+	said := compare.Warning
+	if o.Count() < 2 {
+		said += " Touched cells are hidden, or changed by at most so much."
+	}
+	b.WriteString("\n" + wrap(said+" M1 compares variants of one method (hidden cells, or the sum of changes), M2 methods: by how many per cent the model's "+
+		"deviance is another one.", 0) + "\n")
+	for _, path := range []string{s.Out, s.Over, s.JSON, s.Page} {
+		if path != "" {
+			b.WriteString("written to " + report.Printable(path) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// tablesText lists tables that are compared together.
+func tablesText(o *compare.Outcome) string {
+	var rows [][]report.Cell
+	last := int64(0)
+	for _, r := range o.Rows {
+		if r.ID == last {
+			continue
+		}
+		last = r.ID
+		design := r.Design
+		if r.Hierarchical {
+			design += ", with a hierarchy"
+		}
+		rows = append(rows, []report.Cell{report.Right(report.Count(r.ID)), report.Left(report.Printable(r.Table)), report.Left(design),
+			report.Right(report.Count(r.Cells)), report.Left("cells")})
+	}
+	return report.Printable(o.Source) + "\n\n" + table("  ", rows)
+}
+
+// runsText are the runs on one table.
+func runsText(o *compare.Outcome) string {
 	whole := func(of func(*compare.Row) *int64) func(*compare.Group) string {
 		return func(g *compare.Group) string { return spread(g.Of(compare.Count(of)), compare.Short) }
 	}
 	figure := func(of func(*compare.Row) *float64) func(*compare.Group) string {
 		return func(g *compare.Group) string { return spread(g.Of(of), compare.Short) }
 	}
-	b.WriteString(compareTable(groups, []compareColumn{
+	text := compareTable(o, []compareColumn{
 		{"method", nil},
 		{"unsafe", whole(func(r *compare.Row) *int64 { return r.Unsafe })},
 		{"touched", figure(func(r *compare.Row) *float64 {
@@ -131,7 +182,7 @@ func compareText(o *compare.Outcome, s *compare.Spec) string {
 		{"audit", func(g *compare.Group) string { return g.Runs[0].Audit }},
 		{"proven", (*compare.Group).Proven},
 		{"seconds", func(g *compare.Group) string { return spread(g.Of(compare.Seconds), hundredths) }},
-	}))
+	})
 	columns := []compareColumn{
 		{"method", nil},
 		{"M1", figure(func(r *compare.Row) *float64 { return r.LossUnity })},
@@ -142,18 +193,41 @@ func compareText(o *compare.Outcome, s *compare.Spec) string {
 	if n := o.Known(); n >= 0 {
 		columns = append(columns, compareColumn{"SAP(" + report.Count(n) + ")", figure(compare.SAPBefore)}, compareColumn{"after", figure(compare.SAPAfter)})
 	}
-	b.WriteString("\n" + compareTable(groups, columns))
-	for _, g := range groups {
-		if note := g.Runs[0].Note; note != "" {
-			b.WriteString("\n" + strings.TrimLeft(wrap(report.Printable(g.Name()+" ("+strings.ReplaceAll(g.Status(), "_", " ")+"): "+note), 2), " ") + "\n")
+	return text + "\n" + compareTable(o, columns)
+}
+
+// viewsText are views of several tables.
+func viewsText(list []*compare.View) string {
+	var b strings.Builder
+	for _, v := range list {
+		b.WriteString("\n" + report.Printable(v.Title) + "\n")
+		head := []report.Cell{report.Left("design"), report.Right("tables")}
+		for _, c := range v.Columns {
+			head = append(head, report.Right(report.Printable(c)))
+		}
+		lines := [][]report.Cell{head}
+		unsafe := false
+		for _, r := range v.Rows {
+			line := []report.Cell{report.Left(r.Design), report.Right(report.Count(int64(r.Tables)))}
+			for _, c := range r.Cells {
+				text := c.Text()
+				if c.Unsafe > 0 {
+					text, unsafe = text+"*", true
+				}
+				line = append(line, report.Right(text))
+			}
+			lines = append(lines, line)
+		}
+		b.WriteString(table("  ", lines))
+		if unsafe {
+			b.WriteString("  * some of these tables are not safe\n")
+		}
+		if v.LeftOut > 0 {
+			b.WriteString("  left out: " + report.Plural(int64(v.LeftOut), "table", "tables") + " that not all of these ways have figures for\n")
 		}
 	}
-	b.WriteString("\n" + wrap(compare.Warning+" Touched cells are hidden, or changed by at most so much. M1 compares variants of one method "+
-		"(hidden cells, or the sum of changes), M2 methods: by how many per cent the model's deviance is another one.", 0) + "\n")
-	for _, path := range []string{s.Out, s.JSON, s.Page} {
-		if path != "" {
-			b.WriteString("written to " + report.Printable(path) + "\n")
-		}
+	if len(list) > 0 {
+		b.WriteString("\n" + wrap("Views have M2, the mean over tables: hidden cells omitted / taken to be 0 / imputed.", 0) + "\n")
 	}
 	return b.String()
 }
@@ -164,7 +238,8 @@ type compareColumn struct {
 	text func(*compare.Group) string
 }
 
-func compareTable(groups []*compare.Group, columns []compareColumn) string {
+func compareTable(o *compare.Outcome, columns []compareColumn) string {
+	groups := o.Groups()
 	lines := make([][]report.Cell, 1+len(groups))
 	for _, c := range columns {
 		if c.text == nil {

@@ -63,6 +63,50 @@ written to c.html
 	require.NotContains(t, r.out, "SAP")
 }
 
+// Several tables are told by views of all.
+func TestTableCompareOfSeveralTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("base.csv", []byte(baseTable), 0o666))
+	require.NoError(t, os.WriteFile("other.csv", []byte(strings.Replace(baseTable, "A,E,23", "A,E,2", 1)), 0o666))
+	require.NoError(t, os.WriteFile("tables.yaml", []byte("- {table: [row, column], file: other.csv}\n"), 0o666))
+	const line = "table compare base.csv --table row,column --count n --n 3 --method hypercube,rounding --base 3 --tables tables.yaml "
+	r := microrisk(t, strings.Fields(line+"--views v.parquet")...)
+	require.Zero(t, r.status, r.err)
+	require.Equal(t, `base.csv
+
+  1  row x column  2-D  25  cells
+  2  row x column  2-D  25  cells
+
+Loss by design and rule: hypercube
+  design  tables                 n 3
+  2-D          2  65.8 / 30.3 / 7.12
+  All          2  65.8 / 30.3 / 7.12
+
+Loss by design and base: rounding, n 3
+  design  tables  base 3
+  2-D          2    3.36
+  All          2    3.36
+
+Rounding to 3, and hiding below 3
+  design  tables  rounding           hypercube
+  2-D          2      3.36  65.8 / 30.3 / 7.12
+  All          2      3.36  65.8 / 30.3 / 7.12
+
+Views have M2, the mean over tables: hidden cells omitted / taken to be 0 /
+imputed.
+
+Nothing of this may be published: it has true figures, rules and parameters. M1
+compares variants of one method (hidden cells, or the sum of changes), M2
+methods: by how many per cent the model's deviance is another one.
+written to v.parquet
+`, r.out)
+	refused(t, map[string]string{
+		"table compare base.csv --table row,column --count n --n 3 --views v.csv": "views are of several tables",
+		line + "--views tables.yaml":                                "cannot tell the format",
+		"table compare base.csv --count n --n 3 --tables none.yaml": "the tables none.yaml cannot be read",
+	}, 2)
+}
+
 func TestTableCompareRefuses(t *testing.T) {
 	surveyFolder(t)
 	const compare = "table compare survey.csv --table region,sex "

@@ -9,6 +9,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,14 +52,42 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if _, err := s.variants(); err != nil { // before anything is read
 		return nil, err
 	}
-	reads, err := s.Source.Readings(&s.Config)
+	specs, err := s.each()
 	if err != nil {
 		return nil, err
 	}
-	if s.Grid != "" {
-		reads = append(reads, session.Reading{What: "the grid", Path: s.Grid})
+	inputs, err := s.paths(specs, &o)
+	if err != nil {
+		return nil, err
 	}
-	var outputs, inputs []string
+	out := &Outcome{spec: &s}
+	for i, one := range specs {
+		if err := out.add(ctx, one, i, len(specs), o); err != nil {
+			if len(specs) > 1 {
+				err = fmt.Errorf("table %d of %s: %w", i+1, strings.Join(schemas.VariableNames(one.Config.Table), ","), err)
+			}
+			return nil, err
+		}
+	}
+	return out, session.WriteParts(ctx, s.files(), out, o, inputs)
+}
+
+// paths are the files that are read, none of which is written.
+func (s *Spec) paths(specs []*Spec, o *session.Options) (inputs []string, err error) {
+	var reads []session.Reading
+	for _, one := range specs {
+		more, err := one.Source.Readings(&one.Config)
+		if err != nil {
+			return nil, err
+		}
+		reads = append(reads, more...)
+	}
+	for _, f := range [][2]string{{"the grid", s.Grid}, {"the tables", s.Tables}} {
+		if f[1] != "" {
+			reads = append(reads, session.Reading{What: f[0], Path: f[1]})
+		}
+	}
+	var outputs []string
 	for _, f := range s.files() {
 		outputs = append(outputs, f.Path)
 	}
@@ -69,26 +98,39 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 		return nil, err
 	}
 	o.Sweep(outputs...)
-	c := &comparison{Spec: &s, options: o}
+	return inputs, nil
+}
+
+// add compares methods on a table, which is one of several.
+func (o *Outcome) add(ctx context.Context, s *Spec, at, of int, options session.Options) error {
+	c := &comparison{Spec: s, options: options}
 	if err := c.read(ctx); err != nil {
-		return nil, err
+		return err
 	}
+	c.about.ID = int64(at) + 1
 	list, err := s.variants() // with the defaults of the config
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &Outcome{Source: c.about.Source, Variables: schemas.VariableNames(s.Config.Table), Response: c.table.Response, Model: c.about.Model,
-		Area: c.sap.Area, spec: &s}
+	if at == 0 {
+		o.Source, o.Response, o.Model, o.Area = c.about.Source, c.table.Response, c.about.Model, c.sap.Area
+	}
+	for _, name := range schemas.VariableNames(s.Config.Table) {
+		if !slices.Contains(o.Variables, name) {
+			o.Variables = append(o.Variables, name)
+		}
+	}
+	all := int64(len(list) * of)
 	for i, v := range list {
-		o.Progress("comparing methods", int64(i), int64(len(list)))
+		options.Progress("comparing methods", int64(at*len(list)+i), all)
 		made, err := c.runs(ctx, &v)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Rows = append(out.Rows, made...)
+		o.Rows = append(o.Rows, made...)
 	}
-	o.Progress("comparing methods", int64(len(list)), int64(len(list)))
-	return out, session.WriteParts(ctx, s.files(), out, o, inputs)
+	options.Progress("comparing methods", int64((at+1)*len(list)), all)
+	return nil
 }
 
 // read reads the table.

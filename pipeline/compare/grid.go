@@ -14,6 +14,7 @@ import (
 // A variant is a method with its parameters.
 type variant struct {
 	label  string // what tells it apart from others of its method: "base 3, n 5"
+	rest   string // that without rules, base and scheme
 	config protect.Config
 	asked  bool // by name; others are left out where they do not fit the table
 }
@@ -45,7 +46,12 @@ func (s *Spec) variants() ([]variant, error) {
 			v := variant{config: shared.For(""), asked: true}
 			before := said(&v.config)
 			d.Mapping(item, at, varied(&v.config))
-			v.label = difference(before, said(&v.config))
+			after := said(&v.config)
+			v.label = difference(before, after)
+			for _, name := range []string{"method", "rules", "base", "perturb"} {
+				after[name] = before[name]
+			}
+			v.rest = difference(before, after)
 			list = append(list, v)
 		})
 	}, func(c *schemas.Checker, decoded bool) {

@@ -18,7 +18,7 @@ type Group struct {
 func (o *Outcome) Groups() []*Group {
 	var list []*Group
 	for _, r := range o.Rows {
-		if n := len(list); n == 0 || r.Replicate == 1 || list[n-1].Method != r.Method || list[n-1].Variant != r.Variant {
+		if n := len(list); n == 0 || r.Replicate == 1 || list[n-1].Runs[0].ID != r.ID || list[n-1].Method != r.Method || list[n-1].Variant != r.Variant {
 			list = append(list, &Group{Method: r.Method, Variant: r.Variant})
 		}
 		last := list[len(list)-1]

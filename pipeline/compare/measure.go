@@ -39,6 +39,7 @@ func (c *comparison) row(v *variant, p *protect.Protected, err error) *Row {
 	if protect.Based(r.Method) {
 		r.Base = whole(v.config.Base)
 	}
+	r.series(v)
 	if err != nil {
 		r.Note = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
@@ -59,6 +60,24 @@ func (c *comparison) row(v *variant, p *protect.Protected, err error) *Row {
 		r.Status = StatusError
 	}
 	return &r
+}
+
+// series is the method with its parameters, but n and base, which views have as columns.
+func (r *Row) series(v *variant) {
+	name := r.Method
+	if p := v.config.Perturb; r.Method == "perturbation" && p != nil {
+		r.Scheme, name = p.Scheme, ""
+		for part := range strings.SplitSeq(p.Text(), ":") {
+			if !strings.HasPrefix(part, "base=") {
+				name += ":" + part
+			}
+		}
+		name = name[1:]
+		if p.Base > 0 && (p.Scheme == "conventional" || p.Scheme == "random") {
+			r.Base = whole(p.Base)
+		}
+	}
+	r.Series = strings.TrimSuffix(name+", "+v.rest, ", ")
 }
 
 // measure finds what a run came to. Figures that cannot be had are left out, with a note.

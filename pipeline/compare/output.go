@@ -9,6 +9,7 @@ import (
 // Parts of an outcome, as files have them.
 const (
 	partRows = "rows"
+	partOver = "views"
 	partJSON = "json"
 	partPage = "page"
 )
@@ -18,6 +19,7 @@ func (s *Spec) files() []operators.SideFile {
 	var list []operators.SideFile
 	for _, f := range []operators.SideFile{
 		{Path: s.Out, What: "the table of runs", Kind: operators.MadeTable, Part: partRows},
+		{Path: s.Over, What: "the views", Kind: operators.MadeTable, Part: partOver},
 		{Path: s.JSON, What: "the document", Kind: operators.MadeDocument, Part: partJSON, Begins: "{\n"},
 		{Path: s.Page, What: "the page", Kind: operators.MadeDocument, Part: partPage, Begins: "<!DOCTYPE html>\n"},
 	} {
@@ -36,6 +38,8 @@ func (o *Outcome) Part(name string) any {
 	switch name {
 	case partRows:
 		return rows(o.Rows)
+	case partOver:
+		return views(o.Views())
 	case partPage:
 		return page{o}
 	}
@@ -51,6 +55,7 @@ func (d document) Document() ([]byte, error) {
 		Version int    `json:"version"`
 		Warning string `json:"warning"`
 		*Outcome
-	}{1, Warning, d.Outcome}, "", "  ")
+		Views []*View `json:"views,omitempty"`
+	}{1, Warning, d.Outcome, d.Views()}, "", "  ")
 	return append(text, '\n'), err
 }

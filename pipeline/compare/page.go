@@ -26,6 +26,7 @@ type shownPage struct {
 	Head           []shownCell
 	Rows           [][]shownCell
 	Notes          [][2]string // of a run
+	Views          []shownView
 	Plots          []shownPlot
 	SAP            bool
 	Hides, Chance  bool // some run hides finest cells; some is left to chance
@@ -34,6 +35,17 @@ type shownPage struct {
 type shownCell struct {
 	Text   string
 	Number bool
+}
+
+// A shownView is a view of several tables; cells have a second line.
+type shownView struct {
+	*View
+	Rows []shownRow
+}
+
+type shownRow struct {
+	Design, Tables string
+	Cells          [][2]string
 }
 
 type shownPlot struct {
@@ -46,10 +58,14 @@ func (p page) Document() ([]byte, error) {
 	groups := p.Groups()
 	s := &shownPage{Title: "Ways to protect " + strings.Join(p.Variables, " by "), Warning: Warning, Facts: p.facts(groups), SAP: p.Known() >= 0,
 		Hides: slices.ContainsFunc(p.Rows, hides), Chance: slices.ContainsFunc(p.Rows, func(r *Row) bool { return r.Replicate > 1 })}
+	if n := p.Count(); n > 1 {
+		s.Title = fmt.Sprintf("Ways to protect %d tables", n)
+	}
 	s.Head, s.Rows = p.runs(groups)
+	s.Views = p.views()
 	for _, g := range groups {
 		if note := g.Runs[0].Note; note != "" {
-			s.Notes = append(s.Notes, [2]string{g.Name(), note})
+			s.Notes = append(s.Notes, [2]string{p.Called(g), note})
 		}
 	}
 	s.Plots = p.plots(groups)
@@ -58,11 +74,47 @@ func (p page) Document() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// Count is how many tables there are.
+func (o *Outcome) Count() int64 {
+	if len(o.Rows) == 0 {
+		return 0
+	}
+	return o.Rows[len(o.Rows)-1].ID
+}
+
+// Called is the name of a group, with its table if there are several.
+func (o *Outcome) Called(g *Group) string {
+	if o.Count() > 1 {
+		return g.Runs[0].Table + ": " + g.Name()
+	}
+	return g.Name()
+}
+
+// views are the views as the page shows them.
+func (o *Outcome) views() []shownView {
+	var list []shownView
+	for _, v := range o.Views() {
+		shown := shownView{View: v}
+		for _, r := range v.Rows {
+			row := shownRow{Design: r.Design, Tables: report.Count(int64(r.Tables))}
+			for _, c := range r.Cells {
+				row.Cells = append(row.Cells, [2]string{c.Text(), c.more()})
+			}
+			shown.Rows = append(shown.Rows, row)
+		}
+		list = append(list, shown)
+	}
+	return list
+}
+
 // hides tells whether finest cells are hidden.
 func hides(r *Row) bool { return r.HiddenInside != nil && *r.HiddenInside > 0 }
 
 // facts are what is the same for all runs.
 func (o *Outcome) facts(groups []*Group) [][2]string {
+	if o.Count() > 1 {
+		return o.tables(groups)
+	}
 	list := [][2]string{{"Source", o.Source}, {"Table", strings.Join(o.Variables, " x ")}}
 	if o.Response != "" {
 		list = append(list, [2]string{"Cells have", "the sum of " + o.Response})
@@ -112,6 +164,25 @@ func (o *Outcome) facts(groups []*Group) [][2]string {
 	return list
 }
 
+// tables are the facts of several tables, a row a table.
+func (o *Outcome) tables(groups []*Group) (list [][2]string) {
+	last := int64(0)
+	for _, g := range groups {
+		r := g.Runs[0]
+		if r.ID == last {
+			continue
+		}
+		last = r.ID
+		text := r.Design
+		if r.Hierarchical {
+			text += ", with a hierarchy"
+		}
+		list = append(list, [2]string{fmt.Sprintf("Table %d", last), fmt.Sprintf("%s (%s): %s records, %s cells that are not empty; model %s; from %s", r.Table, text,
+			report.Count(r.Records), report.Count(r.Cells), r.Model, r.Source)})
+	}
+	return list
+}
+
 // runs are the table of runs.
 func (o *Outcome) runs(groups []*Group) (head []shownCell, list [][]shownCell) {
 	columns := []struct {
@@ -119,6 +190,7 @@ func (o *Outcome) runs(groups []*Group) (head []shownCell, list [][]shownCell) {
 		number bool
 		text   func(*Group) string
 	}{
+		{"table", false, func(g *Group) string { return g.Runs[0].Table }},
 		{"method", false, func(g *Group) string { return g.Method }},
 		{"parameters", false, func(g *Group) string { return g.Variant }},
 		{"status", false, func(g *Group) string { return strings.ReplaceAll(g.Status(), "_", " ") }},
@@ -140,7 +212,7 @@ func (o *Outcome) runs(groups []*Group) (head []shownCell, list [][]shownCell) {
 		{"seconds", true, numbers(Seconds)},
 	}
 	for _, c := range columns {
-		if o.Known() < 0 && (c.name == "SAP before" || c.name == "after") {
+		if o.Known() < 0 && (c.name == "SAP before" || c.name == "after") || o.Count() < 2 && c.name == "table" {
 			continue
 		}
 		head = append(head, shownCell{c.name, c.number})

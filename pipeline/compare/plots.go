@@ -35,6 +35,9 @@ func (o *Outcome) plots(all []*Group) []shownPlot {
 				scatter("risk", "Loss against the attribution risk that remains", groups, SAPAfter, fmt.Sprintf("SAP, %d known, after", n))},
 		)
 	}
+	if o.Count() > 1 {
+		return list // the others have a row a run
+	}
 	return append(
 		list,
 		shownPlot{

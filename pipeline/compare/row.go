@@ -25,6 +25,7 @@ const (
 // A Row is a run of a method. What is not known, or makes no sense of the method, is nil. Sums and changes are of all cells, totals among
 // them, unless they say interior: the finest cells.
 type Row struct {
+	ID           int64  `json:"table_id"` // from 1
 	Source       string `json:"source"`
 	Table        string `json:"table"` // variables, joined by x
 	Dims         int64  `json:"dims"`
@@ -37,6 +38,8 @@ type Row struct {
 
 	Method    string `json:"method"`
 	Variant   string `json:"variant"` // its parameters, "" for the usual ones
+	Series    string `json:"series"`  // the method with its parameters, but n and base
+	Scheme    string `json:"scheme"`  // of perturbation
 	Rules     string `json:"rules"`
 	N         *int64 `json:"n"`
 	Base      *int64 `json:"base"`

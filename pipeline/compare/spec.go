@@ -20,11 +20,14 @@ type Spec struct {
 	Methods    []string       // nil: all that protect has and that can do without being told more, unless there is a grid
 	Bases      []int64        // of methods that have one; nil: that of the config
 	Least      []int64        // contributors that the rule min asks for; nil: those of the rules
+	Tables     string         // file with several tables, "" for that of the config alone
 	Grid       string         // file with further methods and parameters, "" for none
+	Codes      []string       // of missing values, of the tables of records that the file lists
 	Model      string         // log-linear, of the loss; "": independence
 	Seconds    float64        // limit of each
 	Replicates int64          // of methods that are left to chance
 	Out        string         // file with a row a run, "" for none
+	Over       string         // file of views of several tables
 	JSON       string
 	Page       string // HTML
 }
@@ -40,6 +43,8 @@ func (s *Spec) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "base", Usage: "bases of methods that have one, separated by commas (default: 3)"}},
 		{Name: "least", To: &s.Least, Range: schemas.AtLeast(1), Doc: "Contributors that the rule min asks for, in place of its own.",
 			Flag: &schemas.Flag{Name: "n", Usage: "contributors that the rule min asks for, separated by commas, in place of its own"}},
+		{Name: "tables", To: &s.Tables, File: true, Doc: "File with several tables to compare on.",
+			Flag: &schemas.Flag{Name: "tables", Usage: "YAML `FILE` with several tables: a list of {table: [REGION, SEX]}, with hierarchies, recodes and, of ready-made ones, file"}},
 		{Name: "grid", To: &s.Grid, File: true, Doc: "File with further methods and their parameters.",
 			Flag: &schemas.Flag{Name: "grid", Usage: "YAML `FILE` with methods and their parameters: a list of {method: rounding, base: 10}"}},
 		{Name: "model", To: &s.Model, Doc: "Log-linear model of the loss.",
@@ -50,6 +55,8 @@ func (s *Spec) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "replicates", Usage: "runs of each method that is left to chance (default: 5)"}},
 		{Name: "out", To: &s.Out, File: true, Doc: "File with a row a run.",
 			Flag: &schemas.Flag{Name: "out", Short: "o", Usage: "write a row a run to `FILE` (.parquet, .arrow or .csv), which must not be published"}},
+		{Name: "over", To: &s.Over, File: true, Doc: "File of views of several tables.",
+			Flag: &schemas.Flag{Name: "views", Usage: "write views of several tables to `FILE` (.parquet, .arrow or .csv), which must not be published"}},
 		{Name: "json", To: &s.JSON, File: true, Doc: "File with all of it.",
 			Flag: &schemas.Flag{Name: "json", Usage: "write all of it to `FILE`, which must not be published"}},
 		{Name: "page", To: &s.Page, File: true, Doc: "File with a page of tables and plots.",
@@ -110,6 +117,9 @@ func (s *Spec) Check(c *schemas.Checker) {
 		!slices.ContainsFunc(s.Config.Rules, func(r protect.Rule) bool { return r.Rule == protect.RuleFrequency }) {
 		c.Add("least", "n is that of the rule min, which is not asked: add --rule min, or leave it out")
 	}
+	if s.Over != "" && s.Tables == "" {
+		c.Add("over", "views are of several tables: list them (--tables)")
+	}
 }
 
 // complete puts defaults in, and judges what is asked.
@@ -121,8 +131,11 @@ func (s *Spec) complete() error {
 	if err := schemas.CheckDocument(s); err != nil {
 		return err
 	}
-	if s.Out != "" {
-		if err := session.KnownKind(s.Out); err != nil {
+	for _, path := range []string{s.Out, s.Over} {
+		if path == "" {
+			continue
+		}
+		if err := session.KnownKind(path); err != nil {
 			return err
 		}
 	}
