@@ -25,6 +25,7 @@ type Way struct {
 	sums   bool              // totals are the sums of what is published of their parts
 	noise  *adjustment.Noise // of a response
 	factor float64           // how far from 1 a factor can be
+	few    int64             // of abs: counts up to this are hidden, and no others; 0: values are no counts of records
 }
 
 // wayOf is how the method of a config changes values; its defaults are filled in.
@@ -49,6 +50,9 @@ func wayOf(c *Config, magnitudes bool) (*Way, error) {
 		w.factor = usual(c.SD, 0) * c.reach()
 	case "abs":
 		w.Base = int64(perturb.ABS().Base * math.Pow10(int(c.Decimals)))
+		if !magnitudes {
+			w.few = perturb.ABS().Few
+		}
 	}
 	return w, nil
 }
@@ -184,6 +188,9 @@ func (w *Way) known(t *Table, g *Given, beforehand string) (known *protection.Ta
 	known.Sole = nil
 	known.High, all = slices.Repeat([]int64{tabular.NoLimit}, len(t.Values)), slices.Repeat([]bool{true}, len(t.Values))
 	for cell, y := range g.Values {
+		if g.Hidden[cell] && w.few > 0 { // everybody knows the rule
+			known.High[cell] = max(w.few, t.Values[cell])
+		}
 		if g.Hidden[cell] || w.sums && !t.Grid.Leaf(cell) {
 			continue
 		}

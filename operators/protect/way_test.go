@@ -200,6 +200,42 @@ func TestNamesOfCells(t *testing.T) {
 	require.Len(t, met, 5)
 }
 
+// Everybody knows that abs hides counts of 3 or fewer and no others: a hidden total of three hidden parts is 3, and each of them 1.
+func TestAbsIsKnownToHideFewRecords(t *testing.T) {
+	for _, c := range []struct {
+		counts []int
+		want   protection.Verdict
+	}{{[]int{1, 2, 400, 300}, protection.Pass}, {[]int{1, 1, 400, 300}, protection.Pass}} {
+		table := twoByTwo(t, c.counts)
+		require.Equal(t, c.want, verdictOfAbs(t, table, 1, 1), c.counts)
+	}
+	trees := []*tabular.Tree{
+		tabular.Flat("a", tabular.Of("0"), tabular.Of("1")), tabular.Flat("b", tabular.Of("0"), tabular.Of("1"), tabular.Of("2")),
+	}
+	grid, err := tabular.NewGrid(trees, []int32{1, 1, 1, 2, 1, 3, 2, 1, 2, 2, 2, 3})
+	require.NoError(t, err)
+	table := &Table{Grid: grid, Values: make([]int64, grid.Cells()), Cells: make([]detection.Cell, grid.Cells()), Sole: make([]int64, grid.Cells())}
+	for b, n := range []int64{1, 1, 1} {
+		table.Values[grid.Find([]int32{1, int32(b + 1)})], table.Values[grid.Find([]int32{2, int32(b + 1)})] = n, 100
+	}
+	require.NoError(t, grid.Sum(table.Values))
+	require.Equal(t, protection.Exact, verdictOfAbs(t, table, 1, 1))
+}
+
+// verdictOfAbs is what an audit of a table that abs made says of a cell.
+func verdictOfAbs(t *testing.T, table *Table, nodes ...int32) protection.Verdict {
+	w, err := wayOf(&Config{Method: "abs"}, false)
+	require.NoError(t, err)
+	g := &Given{Values: make([]int64, len(table.Values)), Hidden: make([]bool, len(table.Values))}
+	for cell, x := range table.Values {
+		g.Hidden[cell], g.Values[cell] = x <= 3, (x+50)/100*100
+	}
+	need := protection.Need{Cell: int32(table.Grid.Find(nodes)), Lower: 1, Upper: 1}
+	r, err := w.Audit(context.Background(), table, g, &Attack{Needs: []protection.Need{need}, Beforehand: "occupied"})
+	require.NoError(t, err)
+	return r.Findings[0].Verdict
+}
+
 // A parameter that is said twice, also by its short name, is an error.
 func TestParametersOfRulesOnce(t *testing.T) {
 	for text, name := range map[string]string{"min:n=3,n=4": "n", "across:c=1,coalition=2": "coalition", "min:n=3,inclusive,inclusive": "inclusive"} {
