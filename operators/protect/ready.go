@@ -2,6 +2,7 @@ package protect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -135,6 +136,9 @@ func (r *reader) find(schema *arrow.Schema) error {
 			return err
 		}
 		r.at[name] = schema.FieldIndices(name)[0]
+	}
+	if r.Config.Method == "abs" && r.Columns.Count == "" {
+		return errors.New("the method abs hides cells of 3 records or fewer, and needs the number of records of each cell: name its column (--count)")
 	}
 	for i := range r.Config.Rules {
 		rule := &r.Config.Rules[i]

@@ -121,7 +121,11 @@ func (w *Way) Audit(ctx context.Context, t *Table, g *Given, a *Attack) (*protec
 	if err != nil {
 		return nil, err
 	}
-	return protection.Audit(ctx, known, all, widths(a.Needs, a.width()), protection.InsiderOff)
+	insider := protection.InsiderOff
+	if w.Method == "abs" { // which hides cells, whose only contributors know them
+		insider = InsiderOf(a.Insider)
+	}
+	return protection.Audit(ctx, known, all, widths(a.Needs, a.width()), insider)
 }
 
 // Narrowed is what is known of a table beforehand, and by the intervals beside its hidden cells.
@@ -185,11 +189,18 @@ func (w *Way) known(t *Table, g *Given, beforehand string) (known *protection.Ta
 	if w.Method == "abs" {
 		known = t.Known(beforehand)
 	}
-	known.Sole = nil
+	if w.Method != "abs" {
+		known.Sole = nil
+	}
 	known.High, all = slices.Repeat([]int64{tabular.NoLimit}, len(t.Values)), slices.Repeat([]bool{true}, len(t.Values))
+	few := w.fewOf(t)
 	for cell, y := range g.Values {
-		if g.Hidden[cell] && w.few > 0 { // everybody knows the rule
-			known.High[cell] = max(w.few, t.Values[cell])
+		switch x := t.Values[cell]; { // everybody knows the rule of abs
+		case few == 0:
+		case g.Hidden[cell]:
+			known.High[cell] = max(few, x)
+		case y != 0 || beforehand != "nothing": // a cell that became 0 has no row, like empty ones
+			known.Low[cell] = max(known.Low[cell], min(few+1, x))
 		}
 		if g.Hidden[cell] || w.sums && !t.Grid.Leaf(cell) {
 			continue
@@ -207,6 +218,19 @@ func (w *Way) known(t *Table, g *Given, beforehand string) (known *protection.Ta
 		}
 	}
 	return known, all, nil
+}
+
+// fewOf is up to which value abs hides cells of a table, and no others; 0: values are not as large as records are many.
+func (w *Way) fewOf(t *Table) int64 {
+	if w.Method != "abs" || w.few > 0 {
+		return w.few
+	}
+	for cell, x := range t.Values {
+		if x != t.Cells[cell].Records*pow10(t.Decimals) {
+			return 0
+		}
+	}
+	return perturb.ABS().Few * pow10(t.Decimals) // a response of ones, or counts that are called values
 }
 
 func (w *Way) name() string {

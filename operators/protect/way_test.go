@@ -222,6 +222,69 @@ func TestAbsIsKnownToHideFewRecords(t *testing.T) {
 	require.Equal(t, protection.Exact, verdictOfAbs(t, table, 1, 1))
 }
 
+// What passes the audit of abs nobody finds out who lists all tables with the same cells hidden.
+func TestAbsAgainstEnumeration(t *testing.T) {
+	const most = 9 // of a cell; far below the base, so that only what is hidden tells tables apart
+	public := func(x [4]int) (hidden [9]bool, all [9]int) {
+		all = [9]int{x[0] + x[1] + x[2] + x[3], x[0] + x[1], x[2] + x[3], x[0] + x[2], x[1] + x[3], x[0], x[1], x[2], x[3]}
+		for i, n := range all {
+			hidden[i] = n > 0 && n <= 3
+		}
+		return hidden, all
+	}
+	possible := make(map[[9]bool]*[9]map[int]bool)
+	var tables [][4]int
+	for i := range (most + 1) * (most + 1) * (most + 1) * (most + 1) {
+		x := [4]int{i % 10, i / 10 % 10, i / 100 % 10, i / 1000}
+		hidden, all := public(x)
+		if possible[hidden] == nil {
+			possible[hidden] = &[9]map[int]bool{}
+		}
+		for cell, n := range all {
+			if possible[hidden][cell] == nil {
+				possible[hidden][cell] = make(map[int]bool)
+			}
+			possible[hidden][cell][n] = true
+		}
+		if max(x[0], x[1], x[2], x[3]) < 5 && min(x[0], x[1], x[2], x[3]) > 0 {
+			tables = append(tables, x)
+		}
+	}
+	keys := [9][]int32{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 1}, {2, 2}}
+	passed, refused := 0, 0
+	for _, x := range tables {
+		hidden, all := public(x)
+		table := twoByTwo(t, x[:])
+		for cell := range all {
+			if !hidden[cell] {
+				continue
+			}
+			if verdictOfAbs(t, table, keys[cell]...) == protection.Pass {
+				passed++
+				require.Greater(t, len(possible[hidden][cell]), 1, "%v %v", x, keys[cell])
+			} else {
+				refused++
+			}
+		}
+	}
+	require.Positive(t, passed)
+	require.Positive(t, refused)
+}
+
+// A response that is the number of records tells as much as counts do; weighted counts do not.
+func TestAbsKnowsCountsByTheirValues(t *testing.T) {
+	w, err := wayOf(&Config{Method: "abs", Decimals: 1}, true)
+	require.NoError(t, err)
+	table := twoByTwo(t, []int{10, 20, 4000, 3000})
+	table.Decimals = 1
+	for cell, x := range table.Values {
+		table.Cells[cell].Records = x / 10
+	}
+	require.EqualValues(t, 30, w.fewOf(table))
+	table.Values[0]++
+	require.Zero(t, w.fewOf(table))
+}
+
 // verdictOfAbs is what an audit of a table that abs made says of a cell.
 func verdictOfAbs(t *testing.T, table *Table, nodes ...int32) protection.Verdict {
 	w, err := wayOf(&Config{Method: "abs"}, false)

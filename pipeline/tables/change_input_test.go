@@ -146,6 +146,9 @@ func TestChangesOfLinkedTables(t *testing.T) {
 			if linked == nil && (name == "partial" || name == "adjustment") {
 				c.Hierarchies = nil // which takes long
 			}
+			if linked != nil {
+				c.Table = nil
+			}
 			_, err := publish(t, dir, source, c, true, session.Options{})
 			require.NoError(t, err, name)
 			a, err := tables.RunAudit(
@@ -167,6 +170,7 @@ func TestChangesRefuse(t *testing.T) {
 		return protect.Config{Method: "perturbation", Changing: protect.Changing{Perturb: &p}}
 	}
 	for says, c := range map[string]protect.Config{
+		"the table is not safe with the method abs":                        {Method: "abs"}, // hidden totals of 3 tell that each of 3 parts is 1
 		"perturbation has no scheme":                                       {Method: "perturbation"},
 		"perturb belongs to method: perturbation":                          {Method: "adjustment", Changing: protect.Changing{Perturb: &schemas.Perturbation{Scheme: "noise"}}},
 		"sd belongs to method: multiplicative":                             {Method: "abs", Changing: protect.Changing{SD: new(1.)}},
@@ -218,5 +222,19 @@ func TestChangesRefuse(t *testing.T) {
 	spec := &schemas.Spec{Source: schemas.Source{Path: []string{table}}, Operators: []schemas.Operator{{Config: &c}}}
 	_, err = pipeline.Run(background, spec, session.Options{})
 	require.ErrorContains(t, err, "lower is a name of a column of intervals; rename the variable")
+	require.NoFileExists(t, c.Out)
+}
+
+// A table that does not tell how many records its cells have is nothing for abs, which hides cells of few.
+func TestAbsNeedsRecords(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "table.csv")
+	require.NoError(t, os.WriteFile(source, []byte("a,b,v\nx,p,100\nx,q,2\ny,p,300\ny,q,40\n"), 0o666))
+	c := protect.Config{Method: "abs", Table: variables("a", "b"), Out: filepath.Join(dir, "public.csv"),
+		Inside: filepath.Join(dir, "inside")}
+	c.Rules = []protect.Rule{{Rule: "p%"}}
+	_, err := tables.Protect(background, source, &c, &protect.Columns{Value: "v", Max: "v"}, session.Options{})
+	require.ErrorContains(t, err, "needs the number of records of each cell: name its column (--count)")
+	require.True(t, session.IsSpec(err))
 	require.NoFileExists(t, c.Out)
 }

@@ -43,7 +43,7 @@ func changing() map[string]protect.Config {
 		"adjustment":     {Method: "adjustment", Margins: "none"},
 		"partial":        {Method: "partial", Margins: "none"},
 		"multiplicative": {Method: "multiplicative", Changing: protect.Changing{SD: new(0.0625), Reach: new(3.)}},
-		"abs":            {Method: "abs"},
+		"abs":            {Method: "abs", Table: variables("area", "age")}, // by sex too the rule gives some away
 		"view":           {Method: "optimal", Margins: "none", Changing: protect.Changing{View: "intervals"}},
 	}
 }
