@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,8 +41,8 @@ func (t *Together) tables(parts []tablefile.Part) ([]overlap.Table, error) {
 	u := &universe{variables: make(map[string]int)}
 	said := make(map[[3]string][]string) // finest codes, by table, variable and code
 	for _, p := range parts {
-		if !slices.ContainsFunc(t.Releases, func(r Release) bool { return r.Name == p.Table }) {
-			return nil, fmt.Errorf("line %d of the parts names the table %q, which is none of %s", p.Line, p.Table, t.all())
+		if err := t.has(p); err != nil {
+			return nil, err
 		}
 		key := [3]string{p.Table, p.Variable, p.Code}
 		said[key] = append(said[key], p.Finest)
@@ -68,6 +69,30 @@ func (t *Together) tables(parts []tablefile.Part) ([]overlap.Table, error) {
 	}
 	t.strangers(said)
 	return list, nil
+}
+
+// has judges whether a part is of some table: that it has the code is only told, as categories without anybody have no rows.
+func (t *Together) has(p tablefile.Part) error {
+	at := slices.IndexFunc(t.Releases, func(r Release) bool { return r.Name == p.Table })
+	if at < 0 {
+		return fmt.Errorf("line %d of the parts names the table %q, which is none of %s", p.Line, p.Table, t.all())
+	}
+	r := t.Releases[at]
+	if p.Code == r.Total {
+		return nil
+	}
+	v := slices.IndexFunc(r.Table.Grid.Trees, func(tree *tabular.Tree) bool { return tree.Name == p.Variable })
+	if v < 0 {
+		return fmt.Errorf("line %d of the parts: %s has no variable %q; of one that it does not have, only %s can be said", p.Line, p.Table, p.Variable, r.Total)
+	}
+	tree := r.Table.Grid.Trees[v]
+	for n := 1; n < len(tree.Nodes); n++ {
+		if nameOf(tree, n) == p.Code {
+			return nil
+		}
+	}
+	t.Warnings = append(t.Warnings, fmt.Sprintf("line %d of the parts: %s has no category %q of %s, or nobody is in it", p.Line, p.Table, p.Code, p.Variable))
+	return nil
 }
 
 // all are the names of the tables.
@@ -122,11 +147,16 @@ func (u *universe) table(r Release, said map[[3]string][]string) (overlap.Table,
 			default:
 				sets[n] = overlap.SetOf(size)
 				for _, c := range tree.Nodes[n].Children {
-					if sets[n].Meets(sets[c]) {
-						return x, fmt.Errorf("%s: categories of %s in %s have finest categories in common", r.Name, nameOf(tree, n), name)
-					}
 					sets[n] = sets[n].Union(sets[c])
 				}
+			}
+			met := overlap.SetOf(size)
+			for _, c := range tree.Nodes[n].Children {
+				if met.Meets(sets[c]) {
+					return x, fmt.Errorf("%s: categories of %s in %s have finest categories in common, such as those of %s", r.Name, cmp.Or(tree.Nodes[n].Code.Label, r.Total),
+						name, nameOf(tree, c))
+				}
+				met = met.Union(sets[c])
 			}
 			if n > 0 && !sets[n].Within(whole) {
 				return x, fmt.Errorf("%s: the category %s of %s has finest categories that its total does not have", r.Name, nameOf(tree, n), name)

@@ -256,7 +256,7 @@ func (c *console) judge(ctx *cli.Context, s tables.JudgeSpec, o session.Options)
 			text += note(why)
 		}
 	}
-	if s.Note != "" {
+	if j.Noted {
 		text += "\n  note for those who get it  " + report.Printable(s.Note) + "\n"
 	}
 	if err := c.print(strings.TrimPrefix(text, "\n")); err != nil {

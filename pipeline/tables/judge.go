@@ -240,13 +240,13 @@ func (j *judge) together(ctx context.Context, releases []audit.Release) error {
 	return nil
 }
 
-// write writes what was found out of the table, and the note.
+// write writes what was found out of the table, and the note, unless the table must not go out.
 func (j *judge) write(ctx context.Context) error {
 	var list []operators.SideFile
 	if j.Out != "" {
 		list = append(list, operators.SideFile{Path: j.Out, What: "the findings", Kind: operators.MadeTable, Part: partFindings})
 	}
-	if j.Note != "" {
+	if j.Noted = j.Note != "" && j.Passed() == nil; j.Noted {
 		list = append(list, operators.SideFile{Path: j.Note, What: "the note", Kind: operators.MadeDocument})
 	}
 	if list == nil {

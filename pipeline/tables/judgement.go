@@ -15,6 +15,7 @@ type Judgement struct {
 	Standings []Standing
 	Skipped   []string // releases that were not compared, with the reason
 	Refused   []string // why it must not go out, whatever audits say
+	Noted     bool     // the note was written
 }
 
 // Passed is an error of all that speaks against the release.

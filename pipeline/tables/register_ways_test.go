@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"strings"
@@ -77,6 +78,7 @@ func TestEveryWayByARegister(t *testing.T) {
 			j := judge(y)
 			require.Len(t, j.Refused, 1)
 			require.Contains(t, j.Refused[0], "the same table went out as first by the method "+w.Method)
+			require.NoFileExists(t, r.path("note.txt"), "there is nothing to be told of a table that does not go out")
 			j = judge(tables.With{Public: again, Truth: x.Truth})
 			require.Empty(t, j.Refused)
 			require.NoError(t, j.Passed())
@@ -172,4 +174,65 @@ func TestTogetherIsNoBetterThanAlone(t *testing.T) {
 	together, err = r.audit(margin, "", x) // the other way round: it is not the one that is judged
 	require.NoError(t, err)
 	require.ErrorContains(t, together.Passed(), "[S, widowed]")
+}
+
+// Files that are not as they should be are told, and nothing is written; an interrupted audit ends.
+func TestBrokenReleases(t *testing.T) {
+	r := releases{t, t.TempDir()}
+	source := r.write("in.csv", people())
+	x := r.protect(source, "x", protect.Config{Table: variables("AREA", "STATUS")})
+	margin := r.protect(source, "m", protect.Config{Table: variables("STATUS"), Method: "none"})
+	text, err := os.ReadFile(margin.Public)
+	require.NoError(t, err)
+	_, err = r.audit(x, "", tables.With{Public: r.write("off.csv", strings.Replace(string(text), "single,22", "single,21", 1))})
+	require.ErrorContains(t, err, "off.csv does not add up")
+	_, err = r.audit(x, "", tables.With{Public: r.write("less.csv", strings.Replace(string(text), "Total,51", "", 1))})
+	require.Error(t, err)
+	for parts, says := range map[string]string{
+		"AREA,N,1\nx,AREA,S,1\n": "categories of Total in AREA have finest categories in common, such as those of S",
+		"PLACE,N,1\n":            "has no variable \"PLACE\"; of one that it does not have, only Total can be said",
+		"STATUS,Total,single\n":  "has finest categories that its total does not have",
+	} {
+		_, err := r.audit(x, r.write("parts.csv", strings.ReplaceAll("table,variable,code,finest\nx,"+parts, "\nx,", "\n"+x.Public+",")), margin)
+		require.ErrorContains(t, err, says)
+		require.True(t, session.IsSpec(err), err)
+	}
+	together, err := r.audit(x, r.write("parts.csv", "table,variable,code,finest\n"+x.Public+",AREA,Nord,1\n"), margin)
+	require.NoError(t, err)
+	require.Equal(t, []string{"line 2 of the parts: " + x.Public + " has no category \"Nord\" of AREA, or nobody is in it"}, together.Warnings)
+
+	ended, cancel := context.WithCancel(background)
+	cancel()
+	r.write("register.yaml", "version: 1\nreleases:\n  - {name: m, public: m.csv}\n  - {name: in, records: in.csv, fraction: 0.5}\n")
+	judge := tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: x.Public, Truth: x.Truth}, Register: r.path("register.yaml"), Note: r.path("note.txt")}
+	_, err = tables.Judge(ended, judge, session.Options{})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, judge.Note)
+	_, _, err = tables.RunAuditWith(ended, tables.AuditSpec{Public: x.Public, Truth: x.Truth, With: []tables.With{margin}}, session.Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A register that does not say of whom a table is, or that says otherwise than its log, is refused.
+func TestRegistersThatContradict(t *testing.T) {
+	r := releases{t, t.TempDir()}
+	source := r.write("in.csv", people())
+	x := r.protect(source, "x", protect.Config{Table: variables("AREA", "STATUS"), Method: "rounding"})
+	r.protect(source, "m", protect.Config{Table: variables("STATUS"), Method: "none"})
+	public, err := os.ReadFile(x.Public)
+	require.NoError(t, err)
+	y := r.write("y.csv", string(public))
+	for text, says := range map[string]string{
+		"  - {name: a, public: m.csv, people: A}\n  - {name: b, public: x.csv, internal: x internal, people: B}\n  - {name: y, public: y.csv}\n": "several people (A; B)",
+		"  - {name: a, public: x.csv, internal: x internal, method: optimal}\n":                                                                  "its method is optimal, and its log that it is rounding",
+		"  - {name: a, public: x.csv, internal: x internal, scheme: isd}\n":                                                                      "its scheme is isd, and its log that it is none, but rounding",
+		"  - {name: a, public: x.csv, method: rounding}\n":                                                                                       "does not tell what is true",
+		"  - {name: a, public: x.csv, internal: x internal, method: roundin}\n":                                                                  "did you mean rounding?",
+		"  - {name: a, public: x.csv, internal: x internal, scheme: isdd}\n":                                                                     "the scheme is \"isdd\"",
+		"  - {name: a, public: x.csv, internal: x internal}\n  - {name: b, public: ./x.csv, internal: x internal}\n":                             "x.csv is the file of release 1, a, too",
+		"  - {name: a, public: x.csv}\n":                                                                                                         "or one was rounded: name its internal folder",
+		"  - {name: a, public: x.csv, internal: gone}\n":                                                                                         "the release a: the truth",
+	} {
+		_, err := r.judge("releases:\n"+text, tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: y, Truth: x.Truth}})
+		require.ErrorContains(t, err, says, text)
+	}
 }
