@@ -210,7 +210,7 @@ func (p *Published) way() *protect.Way {
 // Ask tries all attackers. all: the intervals of hidden cells that do not disclose are found too.
 func (a *Audit) Ask(ctx context.Context, all bool) (err error) {
 	beforehand := cmp.Or(a.Beforehand, "nothing")
-	given := &protect.Given{Values: a.values, Hidden: a.hidden, Low: a.low, High: a.high}
+	given := a.given()
 	if a.known, err = protect.Narrowed(a.Table, a.Table.Known(beforehand), given); err != nil {
 		return err
 	}

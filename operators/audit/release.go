@@ -6,33 +6,27 @@ import (
 	"math"
 	"slices"
 
-	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/protection"
+	"microrisk/operators/protect"
 )
 
-// bounds are what the table by itself leaves to a cell before its sums are looked at; both are the value where it is published as it is.
-func (a *Audit) bounds() (low, high []int64) {
-	t := a.Table
-	low, high = slices.Clone(a.beforehand().Low), make([]int64, len(t.Values))
-	for cell, v := range t.Values {
-		if a.least != nil && a.least[cell] > low[cell] {
-			low[cell] = a.least[cell]
-		}
-		switch {
-		case a.told != nil && a.told[cell]:
-			low[cell], high[cell] = v, v
-		case a.hidden[cell]:
-			if high[cell] = tabular.NoLimit; a.low != nil {
-				low[cell], high[cell] = max(low[cell], a.low[cell]), a.high[cell]
-			}
-		case a.way.Changes():
-			least, most := a.way.Bounds(t, cell, a.values[cell])
-			low[cell], high[cell] = max(low[cell], least), most
-		default:
+// given is what is published of the table.
+func (a *Audit) given() *protect.Given {
+	return &protect.Given{Values: a.values, Hidden: a.hidden, Low: a.low, High: a.high}
+}
+
+// bounds are what the table by itself, and what records told of it, leave to a cell before its sums are looked at; both are the value where it
+// is published as it is.
+func (a *Audit) bounds() (low, high []int64, err error) {
+	if low, high, err = a.way.Limits(a.Table, a.given(), cmp.Or(a.Beforehand, "nothing")); err != nil || a.told == nil {
+		return low, high, err
+	}
+	for cell, v := range a.Table.Values {
+		if low[cell] = max(low[cell], a.least[cell]); a.told[cell] {
 			low[cell], high[cell] = v, v
 		}
 	}
-	return low, high
+	return low, high, nil
 }
 
 // beforehand is what everybody knows of the cells without the table: where values are changed, also an empty one may have got a value.

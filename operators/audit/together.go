@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"fmt"
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
@@ -57,7 +58,10 @@ func Combine(ctx context.Context, releases []Release, parts []tablefile.Part, fe
 	if err := t.agree(); err != nil {
 		return nil, err
 	}
-	known, hidden := t.seen()
+	known, hidden, err := t.seen()
+	if err != nil {
+		return nil, err
+	}
 	needs, owner := t.needs(few)
 	insider := protection.InsiderOff
 	for _, r := range releases {
@@ -98,21 +102,23 @@ func (t *Together) narrow(report *protection.Report, known *protection.Table) {
 }
 
 // seen is what everybody knows of the unknowns.
-func (t *Together) seen() (*protection.Table, []bool) {
+func (t *Together) seen() (*protection.Table, []bool, error) {
 	n := len(t.values)
 	known := &protection.Table{System: t.system.System, Values: t.values, Low: make([]int64, n), High: make([]int64, n), Sole: make([]int64, n)}
 	hidden := make([]bool, n)
 	for i := range hidden {
-		hidden[i], known.High[i] = true, tabular.NoLimit
+		hidden[i], known.Low[i], known.High[i] = true, protection.NoLow, tabular.NoLimit
 	}
+	negative := false
 	holders := make(map[[2]int64]int64) // of a table, as one of all
 	for i, r := range t.Releases {
-		low, high := r.bounds()
+		low, high, err := r.bounds()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
 		for cell, n := range t.system.Cells[i] {
 			known.Low[n], known.High[n] = max(known.Low[n], low[cell]), min(known.High[n], high[cell])
-			if low[cell] == protection.NoLow {
-				known.Low[n] = protection.NoLow
-			}
+			negative = negative || r.Table.Values[cell] < 0
 			if low[cell] == high[cell] {
 				hidden[n] = false
 			}
@@ -128,7 +134,12 @@ func (t *Together) seen() (*protection.Table, []bool) {
 			}
 		}
 	}
-	return known, hidden
+	for _, g := range t.system.Groups {
+		if !negative {
+			known.Low[g.Cell] = max(known.Low[g.Cell], 0)
+		}
+	}
+	return known, hidden, nil
 }
 
 // an owner is who needs something: a table, or a group.

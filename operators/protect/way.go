@@ -261,18 +261,39 @@ func (w *Way) bounds(t *Table, cell int, y int64) (low, high int64, ok bool) {
 	return min(max(low, 0), x), max(high, x), true
 }
 
-// Bounds are what the published value of a cell tells of the true one, if it is looked at alone.
-func (w *Way) Bounds(t *Table, cell int, y int64) (low, high int64) {
-	x := t.Values[cell]
+// Limits are the least and the largest value that what is published leaves to each cell, before sums are looked at; both are the value where it
+// is published as it is. Errors are those of what the way cannot have made.
+func (w *Way) Limits(t *Table, g *Given, beforehand string) (low, high []int64, err error) {
 	switch {
-	case w.Method == "rounding":
-		away := max(w.Base-1, y-x, x-y)
-		return max(y-away, 0), y + away
-	case w.Method == "adjustment", w.sums && !t.Grid.Leaf(cell):
-		return min(x, 0), tabular.NoLimit
+	case w.Method == "rounding", w.Method == "adjustment":
+		low, high = t.KnownFrom(0).Low, slices.Repeat([]int64{tabular.NoLimit}, len(t.Values))
+		for cell, y := range g.Values {
+			if x := t.Values[cell]; w.Method == "rounding" {
+				away := max(w.Base-1, y-x, x-y)
+				low[cell], high[cell] = max(low[cell], y-away), y+away
+			}
+		}
+		return low, high, nil
+	case w.Changes():
+		known, _, err := w.known(t, g, beforehand)
+		if err != nil {
+			return nil, nil, err
+		}
+		return known.Low, known.High, nil
 	}
-	low, high, _ = w.bounds(t, cell, y)
-	return min(low, x), max(high, x)
+	known, err := Narrowed(t, t.Known(beforehand), g)
+	if err != nil {
+		return nil, nil, err
+	}
+	if low, high = known.Low, known.High; high == nil {
+		high = slices.Repeat([]int64{tabular.NoLimit}, len(t.Values))
+	}
+	for cell, hidden := range g.Hidden {
+		if !hidden {
+			low[cell], high[cell] = g.Values[cell], g.Values[cell]
+		}
+	}
+	return low, high, nil
 }
 
 // noised are the least and the largest value that noise of a response makes y.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -234,5 +235,37 @@ func TestRegistersThatContradict(t *testing.T) {
 	} {
 		_, err := r.judge("releases:\n"+text, tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: y, Truth: x.Truth}})
 		require.ErrorContains(t, err, says, text)
+	}
+}
+
+// What one table tells of a cell another one does not take back, also where values can be negative.
+func TestIntervalsOfNegativeValues(t *testing.T) {
+	r := releases{t, t.TempDir()}
+	text := "AREA,STATUS,T\n"
+	for i, line := range strings.Split(strings.TrimSpace(people()), "\n")[1:] {
+		text += line + "," + strconv.Itoa(5-i%9) + "\n"
+	}
+	source := r.write("in.csv", text)
+	c := protect.Config{Table: variables("AREA", "STATUS"), Response: "T", Absolute: true, Margins: "none"}
+	hidden := r.protect(source, "hidden", c)
+	c.View = "intervals"
+	shown := r.protect(source, "shown", c)
+	truth := internal(t, shown.Truth, 2)["S|widowed"]["value"]
+	public := "AREA,STATUS,value,lower,upper\n"
+	for cell, figures := range read(t, shown.Public, 2) {
+		if cell == "S|widowed" {
+			require.Empty(t, figures["value"])
+			figures["lower"], figures["upper"] = truth, truth
+		}
+		public += strings.ReplaceAll(cell, "|", ",") + "," + figures["value"] + "," + figures["lower"] + "," + figures["upper"] + "\n"
+	}
+	shown.Public = r.write("narrow.csv", public)
+	for _, order := range [][2]tables.With{{hidden, shown}, {shown, hidden}} {
+		together, err := r.audit(order[0], "", order[1])
+		require.NoError(t, err)
+		require.ErrorContains(t, together.Passed(), "anybody knows [S, widowed] exactly")
+		for _, release := range together.Releases {
+			require.Len(t, release.Report.Failed(), 1, release.Name)
+		}
 	}
 }
