@@ -73,17 +73,37 @@ func (b *bound) adjust(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.
 			env.Warn("%s: %s", b.Prefix, err)
 		}
 	}
-	l.cells.SD = nil
+	l.cells.SD, l.people = nil, people
 	for i, f := range d.Counts {
-		l.cells.PopulationUnique[i], l.cells.CorrectMatch[i], l.cells.ExpectedFrequency[i] = m.Of(f, people[i]*l.factor)
+		people[i] *= l.factor
+		l.cells.PopulationUnique[i], l.cells.CorrectMatch[i], l.cells.ExpectedFrequency[i] = m.Of(f, people[i])
 	}
-	factor := l.factor
-	o.Empty = func(unsampled float64) float64 { return factor * m.Empty(factor*unsampled/(1-phi)) }
+	o.Adjusted = true
 	return o, ctx.Err()
 }
 
 // anchor finds the factor on what all cells should have by which theta is DIS.
 func (l *fittedLaw) anchor(m *effects.Measures, d *bayes.Data, people []float64, phi float64) error {
+	factor, ok := anchorFactor(d, phi, func(factor float64) float64 {
+		sum := 0.0
+		for i, f := range d.Counts {
+			if f == 1 {
+				_, _, expected := m.Of(1, people[i]*factor)
+				sum += expected
+			}
+		}
+		return sum
+	})
+	if !ok {
+		return errNoPairs
+	}
+	l.factor = factor
+	return nil
+}
+
+// anchorFactor is the factor on what all cells should have by which the sample uniques have as many people as DIS says; size is how many they have
+// by a factor. There is none where DIS is 0 or 1.
+func anchorFactor(d *bayes.Data, phi float64, size func(factor float64) float64) (float64, bool) {
 	n1, n2 := int64(0), int64(0)
 	for _, f := range d.Counts {
 		switch f {
@@ -93,32 +113,17 @@ func (l *fittedLaw) anchor(m *effects.Measures, d *bayes.Data, people []float64,
 			n2++
 		}
 	}
-	want := uniques.DIS(phi, n1, float64(n2))
 	if n1 == 0 || n2 == 0 {
-		return errNoPairs
+		return 1, false
 	}
-	theta := func(log float64) float64 {
-		sum := 0.0
-		for i, f := range d.Counts {
-			if f == 1 {
-				_, _, expected := m.Of(1, people[i]*math.Exp(log))
-				sum += expected
-			}
-		}
-		return float64(n1) / sum
-	}
-	lo, hi := -12.0, 12.0 // theta falls
-	for range 60 {
-		middle := (lo + hi) / 2
-		if theta(middle) > want {
+	want := float64(n1) / uniques.DIS(phi, n1, float64(n2))
+	lo, hi := -12.0, 12.0 // people are the more the larger the factor
+	for hi-lo > 1e-7 {
+		if middle := (lo + hi) / 2; size(math.Exp(middle)) < want {
 			lo = middle
 		} else {
 			hi = middle
 		}
-		if hi-lo < 1e-7 {
-			break
-		}
 	}
-	l.factor = math.Exp((lo + hi) / 2)
-	return nil
+	return math.Exp((lo + hi) / 2), true
 }

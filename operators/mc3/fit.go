@@ -75,6 +75,8 @@ type fittedLaw struct {
 	evidence   float64      // log of the sample's probability, averaged over the models that were found
 	predictive float64      // sum over records of log E[pi] of their cells, each without the record
 	factor     float64      // on what cells should have
+	people     []float64    // that cells should have, where they have effects or are anchored
+	intervals  []Interval
 }
 
 // fit searches for models and measures the classes of the table by them.
@@ -130,6 +132,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		if l.file, err = l.law.File(ctx, d, l.cells, own); err != nil {
 			return nil, err
 		}
+	}
+	if laws[0].intervals, err = laws[0].uncertain(ctx, d, o); err != nil {
+		return nil, err
 	}
 	f := &fitted{bound: b, count: make([]int64, t.Classes())}
 	for i, n := range d.Counts {

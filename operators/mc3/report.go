@@ -32,6 +32,12 @@ func (c *Config) Head(_ *schemas.Spec, document any) *report.Head {
 func modelRows(m *Summary) [][]report.Cell {
 	rows := [][]report.Cell{{report.Left("models"), report.Right(report.Count(int64(len(m.Models)))), report.Left(foundBy(m))}}
 	add := func(limit, name string, value *float64, note string) {
+		for _, i := range m.Intervals {
+			if i.Measure == limit {
+				note, _, _ = strings.Cut(note, ":")
+				note += " (" + report.Figure(i.Lower) + " to " + report.Figure(i.Upper) + ")"
+			}
+		}
 		text := "-"
 		if value != nil {
 			text = report.Figure(*value)
@@ -62,6 +68,9 @@ func modelRows(m *Summary) [][]report.Cell {
 	add(LimitCMUM, "correct match", m.CMUM, note)
 	add(LimitCMSU, "of sample uniques", m.CMSU, "CM|SU: of a sample unique's match")
 	part := "E[1/F] over all records"
+	if m.Intervals != nil {
+		part = "E[1/F]"
+	}
 	if m.Dropped > 0 {
 		part = "E[1/F] " + report.OfRecords(m.Records, m.Dropped)
 	}

@@ -85,7 +85,7 @@ func (s *summarizer) measures(m *Summary, l *fittedLaw) {
 	if s.data.Records > 0 {
 		m.ReidentifiedPart = figure(100 * f.Reidentifications / float64(s.data.Records))
 	}
-	m.Diagnostics.EmptyCells = f.EmptyCells
+	m.Diagnostics.EmptyCells, m.Intervals = f.EmptyCells, l.intervals
 	if d := f.CMUMDrawn; d != nil {
 		m.CMUMDrawn = &Drawn{SE: d.SE, Lower: d.Low, Upper: d.High}
 	}

@@ -20,7 +20,7 @@ type Summary struct {
 	PrecisionChosen  bool     `json:"prior_precision_chosen,omitempty"` // by the sample
 	DIS              *float64 `json:"dis"`                              // Pr(correct match given unique match) of the data without a model
 	PU               *float64 `json:"pu"`
-	PUSE             *float64 `json:"pu_se"` // 0 when the empty cells were summed
+	PUSE             *float64 `json:"pu_se"` // 0 when the empty cells were summed or not needed
 	PUSU             *float64 `json:"pu_su"`
 	CMUM             *float64 `json:"cm_um"`                 // theta
 	CMUMDrawn        *Drawn   `json:"cm_um_drawn,omitempty"` // of estimator exact and montecarlo
@@ -29,6 +29,8 @@ type Summary struct {
 	CorrectMatches   *float64 `json:"expected_correct_matches"`    // tau2, among the sample uniques
 	Reidentified     *float64 `json:"expected_reidentifications"`  // among all records
 	ReidentifiedPart *float64 `json:"expected_reidentification_percent"`
+	// Intervals say how sure these figures are: what the sample, the models and sigma leave open.
+	Intervals []Interval `json:"intervals,omitempty"`
 	// SD are posterior standard deviations, of montecarlo only.
 	SD *Deviations `json:"standard_deviations,omitempty"`
 
@@ -164,7 +166,7 @@ type Diagnostics struct {
 	Temperatures   []float64         `json:"inverse_temperatures,omitempty"`
 	SwapRates      []float64         `json:"swap_rates,omitempty"`
 	Trace          [][]float64       `json:"trace,omitempty"`
-	EmptyCells     string            `json:"empty_cells"` // how PU was made: summed or sampled
+	EmptyCells     string            `json:"empty_cells"` // how PU was made: summed, sampled or scaled
 }
 
 // EdgeDiagnostics are those of the indicator of an edge; null where it never changes.

@@ -134,6 +134,7 @@ func summary() *schemas.Summary {
 		CorrectMatches:   half,
 		Reidentified:     half,
 		ReidentifiedPart: half,
+		Intervals:        []mc3.Interval{{Measure: mc3.LimitPU, SE: 0.1, Lower: 0.4, Upper: 0.6}},
 		SD:               &mc3.Deviations{PopulationUniques: 1, CorrectMatches: 2, Reidentifications: 3},
 		Models: []mc3.ModelSummary{
 			{Cliques: "[AGE SEX]", Edges: [][2]string{{"AGE", "SEX"}}, LogLikelihood: -10, Weight: 1},
@@ -293,6 +294,7 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		mc3.FrequencyRow{},
 		mc3.Deviations{},
 		mc3.Drawn{},
+		mc3.Interval{},
 		mc3.ModelSummary{},
 		mc3.EdgeProbability{},
 		mc3.EdgeDiagnostics{},

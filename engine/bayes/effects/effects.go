@@ -16,8 +16,6 @@ package effects
 
 import (
 	"math"
-
-	"microrisk/engine/bayes/risk"
 )
 
 // A law is that of a cell's effect, given how many records it has: the density of z times exp(f sigma z - phi lambda).
@@ -103,27 +101,4 @@ func logProbability(f, rate, sigma float64) float64 {
 	integral := l.eachNode(func(float64, float64) {})
 	factorial, _ := math.Lgamma(f + 1)
 	return integral - math.Log(2*math.Pi)/2 + f*(math.Log(rate)-sigma*sigma/2) - factorial
-}
-
-// exact are the measures of a cell that has f records and should have so many people.
-func (m *Measures) exact(f, people float64) (alone, match, more float64) {
-	if people == 0 {
-		people = 1e-300
-	}
-	l := law{f: f, sigma: m.sigma, rate: m.fraction * people * math.Exp(-m.sigma*m.sigma/2)}
-	sum := 0.0
-	l.eachNode(func(effect, weight float64) {
-		unsampled := (1 - m.fraction) * people * effect
-		sum += weight
-		if f <= 1 {
-			alone += weight * math.Exp(-unsampled)
-		}
-		if f > 0 {
-			match += weight * risk.PoissonMatch(f, unsampled)
-		} else {
-			match += weight * unsampled * math.Exp(-unsampled)
-		}
-		more += weight * unsampled
-	})
-	return alone / sum, match / sum, more / sum
 }

@@ -25,6 +25,7 @@ type Fit struct {
 	Sigma      float64
 	SE         float64 // its standard error; NaN where sigma is at the border
 	Gain       float64 // of the log likelihood over that of sigma 0
+	Shape      float64 // of gamma effects instead, of mean 1, that are likeliest; +Inf where none are as likely
 	Unknown    string  // why sigma is not identified, and 0 is taken; "" where it is
 	Cells      int64   // with 1 to Most records
 	Observed   [Most]int64
@@ -52,7 +53,7 @@ func Estimate(ctx context.Context, cells []Cell, fraction float64) (*Fit, error)
 	if !(fraction > 0 && fraction <= 1) {
 		return nil, fmt.Errorf("the sampling fraction is %v: it must be above 0 and at most 1", fraction)
 	}
-	f := &Fit{SE: math.NaN()}
+	f := &Fit{SE: math.NaN(), Shape: math.Inf(1)}
 	list, err := f.bins(cells, fraction)
 	if err != nil {
 		return nil, err
@@ -69,6 +70,7 @@ func Estimate(ctx context.Context, cells []Cell, fraction float64) (*Fit, error)
 		f.expect(list)
 		return f, nil
 	}
+	f.Shape = shape(list)
 	likelihood := func(sigma float64) float64 {
 		sum := 0.0
 		for i := range list {
@@ -171,24 +173,10 @@ func (f *Fit) maximise(ctx context.Context, likelihood func(float64) float64) er
 		}
 	}
 	lo, hi := max(at-coarse, 0), min(at+coarse, LargestSigma)
-	const golden = 0.6180339887498949
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	la, lb := likelihood(a), likelihood(b)
-	for hi-lo > fine {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if la >= lb {
-			hi, b, lb = b, a, la
-			a = hi - golden*(hi-lo)
-			la = likelihood(a)
-		} else {
-			lo, a, la = a, b, lb
-			b = lo + golden*(hi-lo)
-			lb = likelihood(b)
-		}
+	sigma := golden(likelihood, lo, hi, fine)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	sigma := (lo + hi) / 2
 	top := likelihood(sigma)
 	if zero >= top {
 		sigma, top = 0, zero

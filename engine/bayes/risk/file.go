@@ -13,6 +13,7 @@ import (
 const (
 	Summed  = "summed"  // over all empty cells
 	Sampled = "sampled" // over empty cells drawn from the law
+	Scaled  = "scaled"  // from the population uniques of the sample
 )
 
 const (
@@ -61,6 +62,10 @@ func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*Fi
 		}
 		return f, ctx.Err()
 	}
+	if o.Adjusted {
+		f.adjusted(d, c)
+		return f, ctx.Err()
+	}
 	p := newPlan(l, o.Estimator == Poisson, &o)
 	quiet := o
 	quiet.Progress = nil
@@ -86,19 +91,25 @@ func (l *Law) File(ctx context.Context, d *bayes.Data, c *Cells, o Options) (*Fi
 	return f, err
 }
 
+// adjusted fills in PU and CMUM from the cells of the sample alone.
+func (f *File) adjusted(d *bayes.Data, c *Cells) {
+	f.EmptyCells = Scaled
+	records, people := 0.0, 0.0
+	for i, n := range d.Counts {
+		records += float64(n)
+		if n == 1 {
+			people += c.ExpectedFrequency[i]
+		}
+	}
+	f.PU = f.PopulationUniques / records
+	if f.SampleUniques > 0 {
+		f.CMUM = float64(f.SampleUniques) / people
+	}
+}
+
 // matches fills in CMUM.
 func (f *File) matches(ctx context.Context, p *plan, d *bayes.Data, c *Cells, o *Options, sums []modelSums) error {
 	n1 := float64(f.SampleUniques)
-	if o.Empty != nil {
-		people := 0.0
-		for i, n := range d.Counts {
-			if n == 1 {
-				people += c.ExpectedFrequency[i]
-			}
-		}
-		f.CMUM = n1 / people
-		return nil
-	}
 	if o.Estimator != Exact && o.Estimator != MonteCarlo {
 		f.CMUM = 0
 		for k, m := range p.law.Models {
@@ -259,8 +270,6 @@ func (b *block) once(occupied []bool, o *Options, x *exact) float64 {
 			}
 			lam := u * mean[j]
 			switch {
-			case o.Empty != nil:
-				sum += lam * o.Empty(lam)
 			case o.Estimator == Poisson:
 				sum += lam * math.Exp(-lam)
 			case x != nil:

@@ -167,8 +167,6 @@ func (b *block) drawEmpty(ctx context.Context, k, draws int, outside float64, kn
 			case at[i] >= 0 && all:
 				x = append(x, 0)
 			case at[i] >= 0:
-			case o.Empty != nil:
-				x = append(x, o.Empty(o.Unsampled*m))
 			case o.Estimator == Poisson:
 				x = append(x, math.Exp(-o.Unsampled*m))
 			default:

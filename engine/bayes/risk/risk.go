@@ -49,9 +49,9 @@ type Options struct {
 	PUDraws   int       // cells drawn for PU when the table is large, at least 1; 0 means 20,000
 	Seed      uint64
 	Workers   int // the result does not depend on it
-	// Empty is P(F = 1) of a cell without records that should have some people outside the sample, for each of these, where the measures of
-	// cells are not the law's own; nil: the law's. CM|UM is then n1 over the sum of E[F].
-	Empty    func(unsampled float64) float64
+	// Adjusted says that the measures of cells are not the law's own, of which nothing is known for empty cells: PU is then the population uniques
+	// of the sample over the sampling fraction, as each is drawn with that probability, and CM|UM is n1 over the sum of E[F].
+	Adjusted bool
 	Progress func(done, total int64)
 }
 
@@ -87,7 +87,7 @@ type File struct {
 	PopulationUniques float64 // tau1: expected number of population uniques among the sample uniques
 	CorrectMatches    float64 // tau2: sum of E[1/F] over sample uniques
 	Reidentifications float64 // sum over all records of E[1/F]
-	EmptyCells        string  // how PU over the empty cells was made: "summed" or "sampled"
+	EmptyCells        string  // how PU over the empty cells was made: Summed, Sampled or Scaled
 }
 
 // A Relative is the risk with all variables in relation to the risk without one, or with two of its categories merged, or with one
