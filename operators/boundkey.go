@@ -18,6 +18,9 @@ type BoundKey struct {
 	// Plan has the table of the key and the columns of the measure, which adds its Fit, and more tables if it counts some.
 	Plan *Plan
 
+	// domains is the place of the table that has by beside the key, and by are the places of these among its variables; nil for no domains.
+	domains   int
+	by        []int
 	frequency bool // the measure writes the sample frequency, of the chain's key or of its own
 }
 
@@ -38,6 +41,11 @@ func BindKey(m schemas.Measure, chain schemas.Key, in *arrow.Schema, frequency b
 	}
 	b.frequency = frequency || b.Counted.Own
 	b.Plan = &Plan{Name: b.Prefix, Tables: []contingency.Request{request}}
+	if d, ok := m.(schemas.Dividing); ok {
+		if err := b.requestDomains(in, d); err != nil {
+			return nil, err
+		}
+	}
 	_, _, replace := m.Common()
 	AddColumns(b.Plan, in, m.Columns(frequency && !b.Counted.Own, schemas.VariableNames(b.Counted.Variables)), *replace)
 	return b, nil
@@ -59,12 +67,19 @@ func (b *BoundKey) Columns(frequency []int64, own ...arrow.Array) []ClassColumn 
 // RequestWith asks for the table of the key with another variable after its own, and tells its place in the plan. A missing value of the
 // variable is a code of its own.
 func (b *BoundKey) RequestWith(in *arrow.Schema, v schemas.KeyVariable) (int, error) {
+	return b.requestWith(in, []schemas.KeyVariable{v})
+}
+
+func (b *BoundKey) requestWith(in *arrow.Schema, more []schemas.KeyVariable) (int, error) {
 	with := b.Counted
-	v.Missing = ""
-	if v.MissingCodes == nil {
-		v.MissingCodes = b.Counted.MissingCodes
+	with.Variables = slices.Clone(b.Counted.Variables)
+	for _, v := range more {
+		v.Missing = ""
+		if v.MissingCodes == nil {
+			v.MissingCodes = b.Counted.MissingCodes
+		}
+		with.Variables = append(with.Variables, v)
 	}
-	with.Variables = append(slices.Clone(b.Counted.Variables), v)
 	request, err := with.Request(in)
 	if err != nil {
 		return 0, err

@@ -83,7 +83,7 @@ func (s *Spec) released() *Spec {
 				continue
 			}
 		}
-		bare.Operators = append(bare.Operators, o)
+		bare.Operators = append(bare.Operators, o.WithoutDomainFile())
 	}
 	return bare
 }

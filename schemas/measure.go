@@ -10,13 +10,16 @@ type Judged interface {
 // A Measured is a measure's part of the summary: a pointer to a struct with [MeasuredKey] and [MeasuredRecords] in it.
 type Measured interface {
 	Judged
-	Key() *KeySummary // nil: it is the document's
+	Key() *KeySummary        // nil: it is the document's
+	Domains() *DomainSummary // nil: it was not asked for them
 	setKey(*KeySummary)
 }
 
 // MeasuredKey is what a measure's part of the summary has of the key.
 type MeasuredKey struct {
 	KeySummary *KeySummary `json:"key,omitempty"` // only when it has a key of its own, or another missing policy
+	// Divided tells of domains; nil unless it is asked to.
+	Divided *DomainSummary `json:"domains,omitempty"`
 }
 
 // Key is a Measured's.
@@ -24,6 +27,29 @@ func (m *MeasuredKey) Key() *KeySummary { return m.KeySummary }
 
 //lint:ignore U1000 it makes a Measured of what has it in it
 func (m *MeasuredKey) setKey(key *KeySummary) { m.KeySummary = key }
+
+// Domains is a Measured's.
+func (m *MeasuredKey) Domains() *DomainSummary { return m.Divided }
+
+// A DomainSummary has the figures of domains: the records of each, of which the classes are those of the whole file.
+type DomainSummary struct {
+	By    []string    `json:"by"`
+	Count int64       `json:"count"` // of all domains
+	Rows  []DomainRow `json:"rows"`  // of the first ones, by their values
+
+	Riskiest []DomainRow `json:"-"` // by Main
+	Main     string      `json:"-"` // the figure that tells most
+}
+
+// A DomainRow has the figures of a domain.
+type DomainRow struct {
+	Values  []*string           `json:"values"`  // of by; null for missing
+	Records int64               `json:"records"` // not dropped
+	Dropped int64               `json:"dropped"`
+	Uniques int64               `json:"sample_uniques"` // records that are unique in the whole file
+	Doubles float64             `json:"doubles"`        // records with a frequency of 2 in the whole file, halved
+	Figures map[string]*float64 `json:"figures"`        // of the measure; null where there is none
+}
 
 // WithoutKey is a part of the summary whose key the document describes.
 func WithoutKey(m Measured) Measured {

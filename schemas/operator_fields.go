@@ -6,6 +6,10 @@ type MeasureOptions struct {
 	Key     *Key   // nil means the spec's
 	Missing string // policy for all variables of the key; "" for what the key says
 	Replace bool   // existing columns of the same names are replaced
+	// By are the columns whose values tell the domains apart that figures are summed over, where the measure offers that; Domains is the
+	// file with one row a domain, "" for none.
+	By      []string
+	Domains string
 }
 
 // Common is a Writer's.
@@ -27,6 +31,27 @@ func (o *MeasureOptions) With(name string, own []Field) []Field {
 	fields := append([]Field{PrefixField(&o.Prefix, name), KeyField(&o.Key), MissingField(&o.Missing)}, own...)
 	return append(fields, ReplaceField(&o.Replace))
 }
+
+// WithDomains are the fields of a measure that also tells of domains.
+func (o *MeasureOptions) WithDomains(name string, own []Field) []Field {
+	return o.With(name, append(own, o.DomainFields()...))
+}
+
+// DomainFields are those of a measure that tells of domains.
+func (o *MeasureOptions) DomainFields() []Field {
+	return []Field{
+		{Name: "by", To: &o.By, Single: true,
+			Doc: "Columns whose values tell domains apart: the figures of the file for the records of each, in the summary and in domains.",
+			Flag: &Flag{Name: "by-domain", Aside: true,
+				Usage: "`COLUMNS` whose values tell domains apart, separated by commas: tell the figures of each"}},
+		{Name: "domains", To: &o.Domains, File: true, Schema: `"minLength": 1`, Doc: "File with one row a domain (.parquet, .arrow or .csv).",
+			Flag: &Flag{Name: "domains", Aside: true,
+				Usage: "write one row a domain to `FILE`; several measures write one each, such as domains.suda.csv for domains.csv"}},
+	}
+}
+
+// Divided is a Dividing measure's.
+func (o *MeasureOptions) Divided() (by []string, file *string) { return o.By, &o.Domains }
 
 // PrefixField is the field of a writer's prefix, which without it is the operator's name.
 func PrefixField(to *string, usual string) Field {

@@ -69,6 +69,40 @@ func VariableNames(list []KeyVariable) []string {
 	return names
 }
 
+// domains checks what a measure says of domains.
+func (c *Checker) domains(path string, o Operator, s *Spec) {
+	d, ok := o.Config.(Dividing)
+	if !ok {
+		return
+	}
+	by, file := d.Divided()
+	if len(by) == 0 {
+		if by != nil {
+			c.Add(path+".by", "by is an empty list; name the columns that tell domains apart, or leave it out")
+		} else if *file != "" {
+			c.Add(path+".domains", "domains has a file and by names no columns that tell them apart; add %s",
+				advice.Advice{Spec: "by: [REGION]", Flags: "--by-domain REGION"})
+		}
+		return
+	}
+	m := o.Measure()
+	if m == nil {
+		return
+	}
+	key, n := s.KeyOf(m), 0
+	if key != nil {
+		n = len(key.Variables)
+	}
+	for _, name := range by {
+		if !key.Has(name) {
+			n++
+		}
+	}
+	if n > MaxKeyVariables {
+		c.Add(path+".by", "the key and by have %d variables together; at most %d can be counted", n, MaxKeyVariables)
+	}
+}
+
 // TableVariables checks the variables of tables, and those that tell the tables apart.
 func (c *Checker) TableVariables(path, name string, by, cells []KeyVariable) {
 	if len(cells) == 0 {

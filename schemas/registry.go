@@ -61,6 +61,11 @@ type Measure interface {
 	MissingPolicy() string // for all variables of the key; "" for what the key says
 }
 
+// A Dividing measure may tell of domains: the columns that tell them apart, none for no domains, and the file with one row each.
+type Dividing interface {
+	Divided() (by []string, file *string)
+}
+
 // A Weighing operator looks at the sampling weights.
 type Weighing interface{ Weighs() bool }
 
@@ -206,6 +211,21 @@ func (o Operator) WithPrefix(prefix string) Operator {
 		p, _, _ := w.Common()
 		*p = prefix
 	}
+	return o
+}
+
+// WithoutDomainFile is the operator without a file of domains.
+func (o Operator) WithoutDomainFile() Operator {
+	d, ok := o.Config.(Dividing)
+	if !ok {
+		return o
+	}
+	if _, file := d.Divided(); *file == "" {
+		return o
+	}
+	o = o.Clone()
+	_, file := o.Config.(Dividing).Divided()
+	*file = ""
 	return o
 }
 

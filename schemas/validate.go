@@ -145,6 +145,7 @@ func (c *Checker) operators(s *Spec) {
 		if m := o.Measure(); m != nil && m.OwnKey() == nil && s.Key == nil {
 			c.Add(path, "%s has no key; add a key: with its variables to the spec", k.Name)
 		}
+		c.domains(path, o, s)
 		o.Config.Check(c, path, s)
 		n, named := o.Config.(Named)
 		if !named {

@@ -28,7 +28,7 @@ type Config struct {
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: c.With(Name, []schemas.Field{
+	return schemas.Table{Fields: c.WithDomains(Name, []schemas.Field{
 		{Name: "household", To: &c.Household, Doc: "Column that is the same for all members of a household.",
 			Flag: &schemas.Flag{Name: "household", Usage: "individual: `COLUMN` that is the same for all members of a household"}},
 		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],

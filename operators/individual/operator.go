@@ -88,6 +88,7 @@ type bound struct {
 // fitted has the values of each class of the key, and of each household's part of it.
 type fitted struct {
 	operators.ByClass
+	operators.Domains
 	bound      *bound
 	count      []int64 // 0 for a class that is dropped
 	risk       []float64
@@ -140,6 +141,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		}
 	}
 	f.Columns, f.of = f.columns(), nil
+	if err := f.divide(ctx, tables, env); err != nil {
+		return nil, err
+	}
 	return f, t.Err()
 }
 
@@ -175,29 +179,25 @@ func (b *bound) measure(ctx context.Context, env operators.Env, f *fitted, t *co
 	return nil
 }
 
+// divide tells of domains.
+func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env) (err error) {
+	risk := func(class int) float64 { return f.risk[class] }
+	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, func(class int) int64 { return f.count[class] },
+		operators.DomainFigure{Name: "expected_reidentifications", Sum: risk},
+		operators.DomainFigure{Name: "expected_reidentification_percent", From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) }},
+		operators.DomainFigure{Name: "greatest_risk", Greatest: risk})
+	return err
+}
+
 // together fills in the risk of each household: the classes of its table begin with the household, so that each is a run.
 func (f *fitted) together(ctx context.Context, t, with *contingency.Table, env operators.Env) error {
-	class := make([]int64, with.Classes()) // of the key
-	rows := 1 << 16
-	columns := make([]contingency.Column, len(t.Variables))
-	codes := make([]uint32, rows)
-	for from := 0; from < with.Classes(); from += rows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n := min(rows, with.Classes()-from)
-		for v := range columns {
-			if columns[v].Index == nil {
-				columns[v] = contingency.Column{Index: make([]int32, rows), Codes: identities(len(t.Variables[v].Categories) + 1)}
-			}
-			with.Codes(v+1, from, codes[:n])
-			for i, c := range codes[:n] {
-				columns[v].Index[i] = int32(c)
-			}
-		}
-		if err := t.Lookup(n, columns, class[from:from+n]); err != nil {
-			return err
-		}
+	places := make([]int, len(t.Variables))
+	for v := range places {
+		places[v] = v + 1
+	}
+	class, err := operators.Projected(ctx, with, places, t) // of the key
+	if err != nil {
+		return err
 	}
 	f.households, f.of = make([]float64, with.Classes()), class
 	h := &HouseholdSummary{}
@@ -241,15 +241,6 @@ func (f *fitted) together(ctx context.Context, t, with *contingency.Table, env o
 	}
 	h.Percent = operators.Percent(h.Reidentified, float64(f.summary.Records))
 	return with.Err()
-}
-
-// identities are codes that stay as they are.
-func identities(n int) []uint32 {
-	list := make([]uint32, n)
-	for i := range list {
-		list[i] = uint32(i)
-	}
-	return list
 }
 
 func (f *fitted) Summary() any { return f.summary }

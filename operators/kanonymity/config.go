@@ -35,7 +35,7 @@ type Config struct {
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: c.With(Name, []schemas.Field{
+	return schemas.Table{Fields: c.WithDomains(Name, []schemas.Field{
 		{
 			Name:    "k",
 			To:      &c.K,

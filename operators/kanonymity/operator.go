@@ -67,6 +67,7 @@ type bound struct {
 // fitted has the values of each class.
 type fitted struct {
 	operators.ByClass
+	operators.Domains
 	bound      *bound
 	frequency  []int64 // 0 for one that is dropped
 	violations []int64 // nil unless combinations are looked at
@@ -107,7 +108,20 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		}
 	}
 	f.Columns = f.columns()
+	if err := f.divide(ctx, tables, env); err != nil {
+		return nil, err
+	}
 	return f, t.Err()
+}
+
+// divide tells of domains.
+func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env) (err error) {
+	frequency := func(class int) int64 { return f.frequency[class] }
+	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, frequency,
+		operators.DomainFigure{Name: "violations", Sum: func(class int) float64 { return float64(f.violates(int64(class))) }},
+		operators.DomainFigure{Name: "violation_percent", From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) }},
+		operators.DomainFigure{Name: "smallest_class", Least: func(class int) float64 { return float64(frequency(class)) }})
+	return err
 }
 
 // limitSize is what makes a search smaller.

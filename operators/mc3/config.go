@@ -83,7 +83,7 @@ const (
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: []schemas.Field{
+	return schemas.Table{Fields: append([]schemas.Field{
 		schemas.PrefixField(&c.Prefix, Name),
 		schemas.KeyField(&c.Key),
 		{Name: "missing", To: &c.Missing, Words: schemas.MissingPolicies, Word: "missing policy", Schema: `"enum": ["category", "drop"]`,
@@ -182,8 +182,7 @@ func (c *Config) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "model-out", Aside: true, Usage: "save the fitted model to `FILE`"}},
 		{Name: "model_in", To: &c.ModelIn, Doc: "File with a saved model, which is used without a fit.", Schema: `"minLength": 1`,
 			Flag: &schemas.Flag{Name: "model-in", Aside: true, Usage: "use the model in `FILE` without a fit"}},
-		schemas.ReplaceField(&c.Replace),
-	}}
+	}, append(c.DomainFields(), schemas.ReplaceField(&c.Replace))...)}
 }
 
 // between is the range of a whole number, with one that is often good.

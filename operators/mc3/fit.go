@@ -155,6 +155,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if f.summary, err = s.summarise(ctx); err != nil {
 		return nil, err
 	}
+	if err := f.divide(ctx, tables, env); err != nil {
+		return nil, err
+	}
 	f.model = b.saved(t, laws[0])
 	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o}
 	return f, nil

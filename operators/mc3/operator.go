@@ -124,6 +124,7 @@ func (b *bound) settings() error {
 // fitted has the values of each class, in the table's order; NaN for classes that are dropped.
 type fitted struct {
 	operators.ByClass
+	operators.Domains
 	bound   *bound
 	count   []int64 // records of each class, 0 for one that is dropped
 	values  [][]float64

@@ -58,7 +58,7 @@ type Config struct {
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Fields: c.With(Name, []schemas.Field{
+	return schemas.Table{Fields: c.WithDomains(Name, []schemas.Field{
 		{Name: "score", To: &c.Score, Words: Scores, Default: ScoreLattice,
 			Doc: "Weight of a minimal sample unique of size s among K key variables. lattice: (2^(K-s)-1)/C(K,s). lattice-limited: the same lattice up to max_size " +
 				"only. factorial: (K-s)!. elliot-limited: the product of K-i for i from s to max_size.",

@@ -86,11 +86,12 @@ type bound struct {
 // fitted has the values of each class, in the table's order.
 type fitted struct {
 	operators.ByClass // all columns but the sets, which stand at place msus
-	bound             *bound
-	result            *uniques.Result
-	disis             []float64 // NaN for null; nil: all null
-	msus              int       // place of the sets among the columns
-	summary           *Summary
+	operators.Domains
+	bound   *bound
+	result  *uniques.Result
+	disis   []float64 // NaN for null; nil: all null
+	msus    int       // place of the sets among the columns
+	summary *Summary
 }
 
 func (f *fitted) Summary() any { return f.summary }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,7 +81,28 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 		tell(ctx, name, o)
 		list = append(list, o)
 	}
+	domainFiles(list)
 	return list, nil
+}
+
+// domainFiles gives each of several measures a file of domains of its own: domains.csv becomes domains.suda.csv and so on.
+func domainFiles(list []schemas.Operator) {
+	var paths []*string
+	var names []string
+	for _, o := range list {
+		if d, ok := o.Config.(schemas.Dividing); ok {
+			if _, path := d.Divided(); *path != "" {
+				paths, names = append(paths, path), append(names, o.Name())
+			}
+		}
+	}
+	if len(paths) < 2 {
+		return
+	}
+	for i, path := range paths {
+		ending := filepath.Ext(*path)
+		*path = strings.TrimSuffix(*path, ending) + "." + names[i] + ending
+	}
 }
 
 // flagsBelong refuses a flag of measures that are not asked for; fields has what the command says of a measure.

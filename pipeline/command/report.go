@@ -88,10 +88,36 @@ func sectionsOf(spec *schemas.Spec, s *schemas.Summary) []toldSection {
 		if !ok || s.Operators[c.ColumnPrefix()] == nil {
 			continue
 		}
-		list = append(list, toldSection{c.Report(spec, s.Operators[c.ColumnPrefix()]), c, c.ColumnPrefix()})
+		section := c.Report(spec, s.Operators[c.ColumnPrefix()])
+		if m, ok := s.Operators[c.ColumnPrefix()].(schemas.Measured); ok && m.Domains() != nil {
+			section.Parts = append(section.Parts, domainsPart(m.Domains()))
+		}
+		list = append(list, toldSection{section, c, c.ColumnPrefix()})
 	}
 	slices.SortStableFunc(list, func(a, b toldSection) int { return cmp.Compare(a.Place, b.Place) })
 	return list
+}
+
+// domainsPart is a table of the riskiest domains.
+func domainsPart(d *schemas.DomainSummary) report.Part {
+	rows := [][]report.Cell{{report.Left("by " + strings.Join(d.By, ", ")), report.Right("records"), report.Right("uniques"),
+		report.Right(strings.ReplaceAll(d.Main, "_", " "))}}
+	for _, r := range d.Riskiest {
+		var values []string
+		for _, v := range r.Values {
+			values = append(values, report.Value(v))
+		}
+		figure := "-"
+		if x := r.Figures[d.Main]; x != nil {
+			figure = report.Figure(*x)
+		}
+		rows = append(rows, []report.Cell{report.Left("  " + strings.Join(values, ", ")), report.Right(report.Count(r.Records)),
+			report.Right(report.Count(r.Uniques)), report.Right(figure)})
+	}
+	if more := d.Count - int64(len(d.Riskiest)); more > 0 {
+		rows = append(rows, []report.Cell{report.Left(fmt.Sprintf("  and %s more", report.Count(more))), report.Right("")})
+	}
+	return report.Part{Apart: true, Rows: rows}
 }
 
 // partsText shows what an operator tells.

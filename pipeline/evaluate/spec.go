@@ -247,6 +247,5 @@ func JudgedNames() []string {
 
 // hasFiles tells whether an operator reads or makes files of its own.
 func hasFiles(o schemas.Operator) bool {
-	f, ok := o.Config.(operators.Filing)
-	return ok && len(f.Files()) > 0
+	return len(operators.FilesOf(o.Config)) > 0
 }

@@ -53,6 +53,12 @@ func (j *Job) checkColumns(look bool) error {
 		if w, ok := o.Config.(schemas.Weighing); ok && w.Weighs() && s.Sampling != nil && s.Sampling.Weight != "" {
 			c.check("sampling.weight", "the weight", s.Sampling.Weight)
 		}
+		if d, ok := o.Config.(schemas.Dividing); ok {
+			by, _ := d.Divided()
+			for k, column := range by {
+				c.check(fmt.Sprintf("%s.%s.by[%d]", path, o.Name(), k), name, column)
+			}
+		}
 		for _, made := range m.Columns(i == shared, own) {
 			c.add(made.Name)
 		}

@@ -31,15 +31,11 @@ type Companions struct {
 // sideFilesOf calls f for each side file of a spec, with the prefix of its operator.
 func sideFilesOf(s *schemas.Spec, f func(prefix string, file operators.SideFile) error) error {
 	for _, o := range s.Operators {
-		filing, ok := o.Config.(operators.Filing)
-		if !ok {
-			continue
-		}
 		prefix := o.Name()
 		if n, named := o.Config.(schemas.Named); named {
 			prefix = n.ColumnPrefix()
 		}
-		for _, file := range filing.Files() {
+		for _, file := range operators.FilesOf(o.Config) {
 			if err := f(prefix, file); err != nil {
 				return err
 			}
@@ -308,14 +304,16 @@ func (f sideFile) write(ctx context.Context, made any, o Options) error {
 	if p, ok := made.(operators.Parted); ok {
 		made = p.Part(f.part)
 	}
-	switch made := made.(type) {
-	case operators.Tabled:
-		if err := WriteRecordTo(ctx, files.Held(f.Output), made, o); err != nil {
+	table, tabled := made.(operators.Tabled)
+	document, documented := made.(operators.Documented)
+	switch {
+	case tabled && (f.kind == operators.MadeTable || !documented):
+		if err := WriteRecordTo(ctx, files.Held(f.Output), table, o); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Name(), err)
 		}
 		return nil
-	case operators.Documented:
-		text, err := made.Document()
+	case documented:
+		text, err := document.Document()
 		if err == nil {
 			_, err = f.Write(text)
 		}

@@ -55,7 +55,7 @@ func full() *schemas.Spec {
 			}, Columns: []string{"AGE", "SEX"}, KeepRows: true}},
 			{Config: &suda.Config{
 				MeasureOptions: schemas.MeasureOptions{
-					Replace: true,
+					Replace: true, By: []string{"ZONE", "SEX"}, Domains: "domains.csv",
 				}, Contributions: true, MSUs: true, Force: true, Score: suda.ScoreFactorial, MaxSize: 4, Threshold: 2,
 			}},
 			{
@@ -104,7 +104,7 @@ func full() *schemas.Spec {
 				Match:          "MATCHED", Smoothing: pointer(2.5), Thresholds: []float64{0.25, 0.75},
 			}},
 			{Config: &individual.Config{
-				MeasureOptions: schemas.MeasureOptions{Prefix: "bf", Missing: schemas.MissingCategory, Replace: true}, Household: "HID", Estimator: "approximate",
+				MeasureOptions: schemas.MeasureOptions{Prefix: "bf", Missing: schemas.MissingCategory, Replace: true, By: []string{"ZONE"}}, Household: "HID", Estimator: "approximate",
 			}},
 			{
 				Config: &mc3.Config{

@@ -193,6 +193,9 @@ func summary() *schemas.Summary {
 	}
 	one := pointer(int64(1))
 	anonymity := &kanonymity.Summary{
+		MeasuredKey: schemas.MeasuredKey{Divided: &schemas.DomainSummary{By: []string{"ZONE"}, Count: 2, Rows: []schemas.DomainRow{
+			{Values: []*string{nil}, Records: 5, Dropped: 1, Uniques: 2, Doubles: 0.5, Figures: map[string]*float64{"violations": half, "none": nil}},
+		}}},
 		MeasuredRecords:   schemas.MeasuredRecords{Records: 5},
 		K:                 3,
 		Smallest:          one,
@@ -282,6 +285,8 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	types := []any{
 		schemas.Summary{},
 		schemas.KeySummary{},
+		schemas.DomainSummary{},
+		schemas.DomainRow{},
 		schemas.VariableSummary{},
 		schemas.SamplingSummary{},
 		schemas.LimitSummary{},

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Figures of domains go to the terminal, the summary and a file for each measure; the metadata of the output name none of these.
+func TestDomains(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", "age,sex,job", "--fraction", "0.1", "--measures", "suda,mc3,kanonymity", "--by-domain", "region",
+		"--domains", "domains.csv", "--model-out", "model.json", "--out", "risk.parquet", "--summary", "s.json")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Equal(t, 3, strings.Count(r.out, "by region"), r.out)
+	for measure, column := range map[string]string{"suda": "file_score", "mc3": "pu_su", "kanonymity": "smallest_class"} {
+		text, err := os.ReadFile("domains." + measure + ".csv")
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		require.True(t, strings.HasPrefix(lines[0], "region,records,dropped,sample_uniques,doubles,"), lines[0])
+		require.Contains(t, lines[0], column)
+		require.Greater(t, len(lines), 2)
+	}
+	model, err := os.ReadFile("model.json")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(model), `{"microrisk_model":`), "the model is no table")
+	text, err := os.ReadFile("s.json")
+	require.NoError(t, err)
+	var s struct {
+		Operators map[string]struct {
+			Records int64
+			Domains struct {
+				Count int64
+				Rows  []struct{ Records int64 }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &s))
+	for _, measure := range []string{"suda", "mc3", "kanonymity"} {
+		sum, o := int64(0), s.Operators[measure]
+		for _, row := range o.Domains.Rows {
+			sum += row.Records
+		}
+		require.Equal(t, o.Records, sum, measure)
+	}
+	out, err := os.ReadFile("risk.parquet")
+	require.NoError(t, err)
+	require.Contains(t, string(out), `"by":["region"]`)
+	require.NotContains(t, string(out), "domains.suda.csv")
+
+	r = microrisk(t, "assess", "people.csv", "--key", "age", "--by-domain", "region,sex", "--domains", "d.csv", "--print-spec")
+	require.Contains(t, r.out, "suda: {by: [region, sex], domains: d.csv}")
+}
+
+func TestDomainsRefused(t *testing.T) {
+	folder(t)
+	refused(t, map[string]string{
+		"assess people.csv --key age --by-domain regio --out o.csv":                            `suda: there is no column "regio"; did you mean "region"?`,
+		"assess people.csv --key age --domains d.csv --out o.csv":                              "add --by-domain REGION",
+		"assess people.csv --key age --by-domain region --domains d.txt --out o.csv":           "cannot tell the format of the file of tables d.txt",
+		"assess people.csv --key age --by-domain region --domains people.csv --out o.csv":      "people.csv",
+		"assess people.csv --key age --by-domain region --domains o.csv --out o.csv":           "o.csv",
+		"assess people.csv --key age --measures frequency --by-domain region --out o.csv":      "--by-domain belongs to individual and kanonymity and mc3 and suda",
+		"evaluate people.csv --key age --fraction 0.5 --measures suda --by-domain x --out dir": "by-domain",
+	}, ExitFailed, ExitWrong)
+	require.NoError(t, os.WriteFile("spec.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators:\n"+
+		"  - suda: {by: region, domains: d.csv}\n  - kanonymity: {by: region, domains: d.csv}\n"), 0o666))
+	r := microrisk(t, "run", "spec.yaml")
+	require.NotEqual(t, ExitDone, r.status)
+	require.Contains(t, r.err, "d.csv")
+	for _, name := range []string{"d.csv", "o.csv"} {
+		_, err := os.Stat(name)
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
