@@ -16,7 +16,7 @@ import (
 
 // Numbers of domains: the first ones stand in the summary, the riskiest in a report; more than the most are warned of.
 const (
-	domainsTold     = 20
+	domainsTold     = 100
 	domainsReported = 8
 	domainsMost     = 10_000
 )
@@ -24,6 +24,7 @@ const (
 // A DomainFigure is what a measure tells of each domain besides its counts: one of its functions is set.
 type DomainFigure struct {
 	Name     string
+	Told     string                    // what a report calls it; "": it leaves it out
 	Sum      func(class int) float64   // of a record with this class of the key: summed over the domain
 	Greatest func(class int) float64   // the greatest over its records
 	Least    func(class int) float64   // the least
@@ -71,6 +72,7 @@ type Domains struct {
 	by      []contingency.Variable
 	codes   [][]uint32 // by variable and domain
 	figures []string
+	told    []schemas.ToldFigure
 	rows    []Division
 }
 
@@ -135,6 +137,9 @@ func (d *Domains) describe(margin *contingency.Table, figures []DomainFigure) {
 	}
 	for _, f := range figures {
 		d.figures = append(d.figures, f.Name)
+		if f.Told != "" {
+			d.told = append(d.told, schemas.ToldFigure{Name: f.Name, As: f.Told})
+		}
 	}
 	for i := range d.rows {
 		d.rows[i].Figures = make([]float64, len(figures))
@@ -208,7 +213,7 @@ func (d *Domains) value(v, row int) *string {
 
 // summary has the first domains, and the riskiest.
 func (d *Domains) summary() *schemas.DomainSummary {
-	s := &schemas.DomainSummary{By: []string{}, Count: int64(len(d.rows)), Rows: []schemas.DomainRow{}, Main: d.figures[0]}
+	s := &schemas.DomainSummary{By: []string{}, Count: int64(len(d.rows)), Rows: []schemas.DomainRow{}, Told: d.told}
 	for _, v := range d.by {
 		s.By = append(s.By, v.Name)
 	}

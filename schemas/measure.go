@@ -37,9 +37,12 @@ type DomainSummary struct {
 	Count int64       `json:"count"` // of all domains
 	Rows  []DomainRow `json:"rows"`  // of the first ones, by their values
 
-	Riskiest []DomainRow `json:"-"` // by Main
-	Main     string      `json:"-"` // the figure that tells most
+	Riskiest []DomainRow  `json:"-"` // by the first of Told
+	Told     []ToldFigure `json:"-"` // what a report tells of each
 }
+
+// A ToldFigure is a figure that a report tells of.
+type ToldFigure struct{ Name, As string }
 
 // A DomainRow has the figures of a domain.
 type DomainRow struct {

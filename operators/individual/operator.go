@@ -182,10 +182,20 @@ func (b *bound) measure(ctx context.Context, env operators.Env, f *fitted, t *co
 // divide tells of domains.
 func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env) (err error) {
 	risk := func(class int) float64 { return f.risk[class] }
-	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, func(class int) int64 { return f.count[class] },
-		operators.DomainFigure{Name: "expected_reidentifications", Sum: risk},
-		operators.DomainFigure{Name: "expected_reidentification_percent", From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) }},
-		operators.DomainFigure{Name: "greatest_risk", Greatest: risk})
+	f.Domains, err = f.bound.Divide(
+		ctx,
+		tables,
+		env,
+		&f.summary.MeasuredKey,
+		func(class int) int64 { return f.count[class] },
+		operators.DomainFigure{Name: "expected_reidentifications", Told: "re-identifications", Sum: risk},
+		operators.DomainFigure{
+			Name: "expected_reidentification_percent",
+			Told: "% of records",
+			From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) },
+		},
+		operators.DomainFigure{Name: "greatest_risk", Told: "greatest", Greatest: risk},
+	)
 	return err
 }
 

@@ -52,7 +52,12 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		return nil, err
 	}
 	if b.Config.Combinations > 0 && len(b.Counted.Variables) > anonymity.MostVariables {
-		return nil, fmt.Errorf("%s: combinations of %d key variables cannot be counted: at most %d can", b.Prefix, len(b.Counted.Variables), anonymity.MostVariables)
+		return nil, fmt.Errorf(
+			"%s: combinations of %d key variables cannot be counted: at most %d can",
+			b.Prefix,
+			len(b.Counted.Variables),
+			anonymity.MostVariables,
+		)
 	}
 	b.Plan.Fit = b.fit
 	return b.Plan, nil
@@ -118,9 +123,9 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env) (err error) {
 	frequency := func(class int) int64 { return f.frequency[class] }
 	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, frequency,
-		operators.DomainFigure{Name: "violations", Sum: func(class int) float64 { return float64(f.violates(int64(class))) }},
-		operators.DomainFigure{Name: "violation_percent", From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) }},
-		operators.DomainFigure{Name: "smallest_class", Least: func(class int) float64 { return float64(frequency(class)) }})
+		operators.DomainFigure{Name: "violations", Told: "violations", Sum: func(class int) float64 { return float64(f.violates(int64(class))) }},
+		operators.DomainFigure{Name: "violation_percent", Told: "% of records", From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) }},
+		operators.DomainFigure{Name: "smallest_class", Told: "smallest class", Least: func(class int) float64 { return float64(frequency(class)) }})
 	return err
 }
 

@@ -75,16 +75,16 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env, fraction float64) (err error) {
 	r, k := f.result, int32(len(tables[0].Variables))
 	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, func(class int) int64 { return r.Frequency[class] },
-		operators.DomainFigure{Name: "file_score", Sum: func(class int) float64 { return r.Score[class] }},
+		operators.DomainFigure{Name: "file_score", Told: "file score", Sum: func(class int) float64 { return r.Score[class] }},
 		operators.DomainFigure{Name: "file_is", Sum: func(class int) float64 { return r.IS[class] }},
 		operators.DomainFigure{Name: "msus", Sum: func(class int) float64 { return float64(r.Count[class]) }},
-		operators.DomainFigure{Name: "special_uniques", Sum: func(class int) float64 {
+		operators.DomainFigure{Name: "special_uniques", Told: "special", Sum: func(class int) float64 {
 			if r.Count[class] > 0 && r.MinSize[class] < k {
 				return 1
 			}
 			return 0
 		}},
-		operators.DomainFigure{Name: "dis", From: func(d *operators.Division) float64 {
+		operators.DomainFigure{Name: "dis", Told: "DIS", From: func(d *operators.Division) float64 {
 			if fraction == 0 || f.bound.Config.Threshold > 1 {
 				return math.NaN()
 			}

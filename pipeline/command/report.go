@@ -89,7 +89,7 @@ func sectionsOf(spec *schemas.Spec, s *schemas.Summary) []toldSection {
 			continue
 		}
 		section := c.Report(spec, s.Operators[c.ColumnPrefix()])
-		if m, ok := s.Operators[c.ColumnPrefix()].(schemas.Measured); ok && m.Domains() != nil {
+		if m, ok := s.Operators[c.ColumnPrefix()].(schemas.Measured); ok && m.Domains() != nil && m.Domains().Count > 0 {
 			section.Parts = append(section.Parts, domainsPart(m.Domains()))
 		}
 		list = append(list, toldSection{section, c, c.ColumnPrefix()})
@@ -100,19 +100,25 @@ func sectionsOf(spec *schemas.Spec, s *schemas.Summary) []toldSection {
 
 // domainsPart is a table of the riskiest domains.
 func domainsPart(d *schemas.DomainSummary) report.Part {
-	rows := [][]report.Cell{{report.Left("by " + strings.Join(d.By, ", ")), report.Right("records"), report.Right("uniques"),
-		report.Right(strings.ReplaceAll(d.Main, "_", " "))}}
+	head := []report.Cell{report.Left("by " + strings.Join(d.By, ", ")), report.Right("records"), report.Right("uniques")}
+	for _, f := range d.Told {
+		head = append(head, report.Right(f.As))
+	}
+	rows := [][]report.Cell{head}
 	for _, r := range d.Riskiest {
 		var values []string
 		for _, v := range r.Values {
 			values = append(values, report.Value(v))
 		}
-		figure := "-"
-		if x := r.Figures[d.Main]; x != nil {
-			figure = report.Figure(*x)
+		row := []report.Cell{report.Left("  " + strings.Join(values, ", ")), report.Right(report.Count(r.Records)), report.Right(report.Count(r.Uniques))}
+		for _, f := range d.Told {
+			figure := "-"
+			if x := r.Figures[f.Name]; x != nil {
+				figure = report.Figure(*x)
+			}
+			row = append(row, report.Right(figure))
 		}
-		rows = append(rows, []report.Cell{report.Left("  " + strings.Join(values, ", ")), report.Right(report.Count(r.Records)),
-			report.Right(report.Count(r.Uniques)), report.Right(figure)})
+		rows = append(rows, row)
 	}
 	if more := d.Count - int64(len(d.Riskiest)); more > 0 {
 		rows = append(rows, []report.Cell{report.Left(fmt.Sprintf("  and %s more", report.Count(more))), report.Right("")})
