@@ -112,28 +112,6 @@ func (c *Config) byChance() bool {
 	return slices.Contains(methodsByChance, c.Method) && (c.Method != "perturbation" || c.Perturb != nil && c.Perturb.Random())
 }
 
-// For is the config with another method, without what belongs to other methods.
-func (c *Config) For(method string) Config {
-	other := *c
-	other.Method = method
-	if method != "perturbation" {
-		other.Perturb, other.Totals = nil, ""
-	}
-	if method != "multiplicative" {
-		other.SD, other.Reach = nil, nil
-	}
-	if method != "partial" {
-		other.Spread = nil
-	}
-	if !slices.Contains(methodsOfPatterns, method) {
-		other.View = ""
-	}
-	if !slices.Contains(methodsByChance, method) {
-		other.Secret = ""
-	}
-	return other
-}
-
 // people say whose noise it is.
 func (c *Config) people() schemas.People {
 	if c.Method == "perturbation" {
@@ -149,26 +127,7 @@ func (c *Config) sums() bool {
 
 // checkChanging tells what is wrong with what methods are told.
 func (c *Config) checkChanging(k *schemas.Checker, at func(field string) string) {
-	fields := c.Fields()
-	belongs := func(said bool, field string, methods ...string) {
-		if said && !slices.Contains(methods, c.Method) && (slices.Contains(Methods, c.Method) || c.Method == "") {
-			k.Add(at(field), "%s belongs to %s", fields.Advice("", field, ""), methodsAdvice(methods))
-		}
-	}
-	if p := c.Perturb; p != nil && p.Scheme == "" && c.Method != "perturbation" { // flags said whose noise it is
-		k.Add(at("perturb"), "whose noise it is (%s) belongs to %s",
-			advice.Advice{Spec: "by, record_id, record_key", Flags: "--noise-by, --record-id, --record-key"}, methodsAdvice([]string{"perturbation"}))
-	} else {
-		belongs(p != nil, "perturb", "perturbation")
-	}
-	belongs(c.Totals != "", "totals", "perturbation")
-	belongs(c.SD != nil, "sd", "multiplicative")
-	belongs(c.Reach != nil, "reach", "multiplicative")
-	belongs(c.Spread != nil, "spread", "partial")
-	belongs(c.Secret != "", "secret", methodsByChance...)
-	if c.Method != "" { // optimal, which hides
-		belongs(c.View == "intervals", "view", methodsOfPatterns...)
-	}
+	c.checkLooks(k, at)
 	switch c.Method {
 	case "perturbation":
 		c.checkPerturb(k, at)

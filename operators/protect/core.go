@@ -94,7 +94,10 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 			return nil, err
 		}
 	}
-	p := &Protected{Table: t, Config: c, Way: way, Chance: with.Chance, Settings: with.Settings, Solver: cmp.Or(with.SolverName, "embedded")}
+	p := &Protected{Table: t, Config: c, Way: way, Chance: with.Chance, Settings: with.Settings}
+	if Looks(c.Method, "solver") {
+		p.Solver = cmp.Or(with.SolverName, "embedded")
+	}
 	if err := p.hideable(); err != nil {
 		return nil, err
 	}
@@ -153,8 +156,19 @@ func (p *Protected) judge() error {
 	return nil
 }
 
-// hideable is an error if a cell is to be hidden by hand, and the method would publish something of it.
+// hideable is an error if a cell is to be hidden by hand, and never hidden too, or the method would publish something of it.
 func (p *Protected) hideable() error {
+	never := make(map[int]bool)
+	for _, s := range p.Settings {
+		if s.Set == "protected" {
+			never[s.Cell] = true
+		}
+	}
+	for _, s := range p.Settings {
+		if s.Set == "hidden" && never[s.Cell] {
+			return fmt.Errorf("%s is set hidden by hand, and protected, which is never hidden: leave one of them out", p.Table.Words(s.Cell))
+		}
+	}
 	if slices.Contains(methodsOfPatterns, p.Config.Method) {
 		return nil
 	}

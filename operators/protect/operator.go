@@ -39,6 +39,7 @@ func unitsColumn(response string) string { return response + " in units of its l
 func (c *Config) Operators(with operators.Setup) []operators.Operator {
 	o := Operator{Config: *c, Solver: with.Solver}
 	schemas.Complete(o.Config.Fields())
+	o.Config = o.Config.For(o.Config.Method) // no defaults that it does not look at
 	for name, path := range c.Hierarchies {
 		if t, ok := with.Files.Documents[path].(tablefile.Hierarchy); ok {
 			o.Hierarchies = append(o.Hierarchies, namedHierarchy{name, t})
@@ -144,7 +145,7 @@ func (o Operator) With() (with With, err error) {
 			return with, err
 		}
 	}
-	if o.Solver != nil && o.Config.Method != "none" && o.Config.Method != "hand" {
+	if o.Solver != nil && Looks(o.Config.Method, "solver") && o.Config.Nodes == nil { // nodes are those of the embedded one
 		with.Solver, with.SolverName, err = o.Solver(o.Config.Solver)
 	}
 	return with, err

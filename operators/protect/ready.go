@@ -137,6 +137,12 @@ func (r *reader) find(schema *arrow.Schema) error {
 		}
 		r.at[name] = schema.FieldIndices(name)[0]
 	}
+	switch c := r.Columns; {
+	case c.Second != "" && c.Max == "":
+		return errors.New("the second largest contributions (--second) stand beside the largest, which are not named: name their column (--max)")
+	case (c.Lower == "") != (c.Upper == ""):
+		return errors.New("levels are of both sides: name the columns of both (--lower and --upper)")
+	}
 	if r.Config.Method == "abs" && r.Columns.Count == "" {
 		return errors.New("the method abs hides cells of 3 records or fewer, and needs the number of records of each cell: name its column (--count)")
 	}

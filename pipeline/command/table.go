@@ -77,7 +77,7 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 	if ctx.Args().Len() != 1 {
 		return usage("name one ready-made table: microrisk table protect TABLE --table REGION,SEX --count N")
 	}
-	for _, flag := range []string{"print-spec", "select", "missing-codes", "response", "contributor", "weight", "noise-by", "record-key", "record-id"} {
+	for _, flag := range []string{"print-spec", "select", "missing-codes", "missing", "response", "contributor", "weight", "noise-by", "record-key", "record-id"} {
 		if ctx.IsSet(flag) {
 			return usage("--%s is for records, and %s is a ready-made table: its metadata, --count or --value say so", flag, ctx.Args().First())
 		}

@@ -105,7 +105,7 @@ func tableSource(ctx *cli.Context, verb string, c *protect.Config) (tables.Sourc
 	if ctx.Args().Len() != 1 {
 		return tables.Source{}, usage("name one ready-made table: microrisk %s TABLE --table REGION,SEX --count N", verb)
 	}
-	for _, flag := range []string{"select", "missing-codes", "response", "contributor", "weight"} {
+	for _, flag := range []string{"select", "missing-codes", "missing", "response", "contributor", "weight"} {
 		if ctx.IsSet(flag) {
 			return tables.Source{}, usage("--%s is for records, and %s is a ready-made table", flag, ctx.Args().First())
 		}

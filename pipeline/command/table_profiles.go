@@ -177,8 +177,15 @@ func (c *console) sayPolicy(ctx *cli.Context, to *protect.Config, fields func() 
 	if err != nil {
 		return err
 	}
-	if err := sayFields(ctx, fields()); err != nil {
+	t := fields()
+	if err := sayFields(ctx, t); err != nil {
 		return err
+	}
+	if ctx.String("profile") != "" { // what a policy says is a default
+		to.Forget(func(field string) bool {
+			f := t.Field(field)
+			return f != nil && f.Flag != nil && ctx.IsSet(f.Flag.Name)
+		})
 	}
 	p.after(to)
 	return nil

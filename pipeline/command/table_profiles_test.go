@@ -25,7 +25,9 @@ func TestTableProfiles(t *testing.T) {
 	}
 	require.Contains(t, spec("--profile isd"), `rules: [{rule: min, "n": 5}] method: perturbation`)
 	require.Contains(t, spec("--profile isd"), "profile: \"isd 1\"")
-	require.Contains(t, spec("--profile isd --rule min:n=4 --margins all"), `rules: [{rule: min, "n": 4}] method: perturbation`)
+	require.Contains(t, spec("--profile isd --rule min:n=4 --insider off --method none"), `rules: [{rule: min, "n": 4}] method: none insider: "off"`)
+	require.Contains(t, spec("--profile isd --rule min:n=4"), `rules: [{rule: min, "n": 4}] method: perturbation`)
+	require.NotContains(t, spec("--profile office.yaml --method rounding"), "margins", "what a policy says is a default, which rounding does not look at")
 	changed := spec("--profile isd --method optimal")
 	require.Contains(t, changed, "method: optimal")
 	require.NotContains(t, changed, "perturb:")

@@ -13,10 +13,11 @@ import (
 
 // A variant is a method with its parameters.
 type variant struct {
-	label  string // what tells it apart from others of its method: "base 3, n 5"
-	rest   string // that without rules, base and scheme
-	config protect.Config
-	asked  bool // by name; others are left out where they do not fit the table
+	label   string // what tells it apart from others of its method: "base 3, n 5"
+	rest    string // that without rules, base and scheme
+	config  protect.Config
+	asked   bool     // by name; others are left out where they do not fit the table
+	ignored []string // what the grid says of it, and its method does not look at
 }
 
 // largestGrid is the most bytes that a grid may have.
@@ -52,12 +53,24 @@ func (s *Spec) variants() ([]variant, error) {
 				after[name] = before[name]
 			}
 			v.rest = difference(before, after)
+			for _, e := range item.Entries { // what is shared is left out where a method does not look at it, what the grid says is not
+				if !protect.Looks(v.config.Method, e.Key) {
+					v.ignored = append(v.ignored, e.Key)
+				}
+			}
 			list = append(list, v)
 		})
 	}, func(c *schemas.Checker, decoded bool) {
 		for i := first; i < len(list); i++ {
 			at := fmt.Sprintf("[%d]", i-first)
 			c.Table(at, varied(&list[i].config))
+			if m := list[i].config.Method; decoded && slices.Contains(protect.Methods, m) {
+				for _, field := range list[i].ignored {
+					text, args := list[i].config.Belongs(field)
+					c.Add(at+"."+field, text, args...)
+				}
+				list[i].config = list[i].config.For(m)
+			}
 			if decoded && list[i].config.Method == "" {
 				c.Add(at, "a method of the grid is not named; such as {method: rounding, base: 5}")
 			}
@@ -99,7 +112,9 @@ func (s *Spec) crossed() []variant {
 				}
 				shared := s.base()
 				v := variant{config: shared.For(method), asked: s.Methods != nil}
-				v.config.Base = base
+				if protect.Based(method) {
+					v.config.Base = base
+				}
 				var words []string
 				if protect.Based(method) {
 					words = append(words, fmt.Sprintf("base %d", base))

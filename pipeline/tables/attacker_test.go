@@ -125,6 +125,7 @@ func TestEnumeratingAttackers(t *testing.T) {
 			Beforehand: rapid.SampledFrom(protect.Beforehand).Draw(t, "beforehand"),
 			Out:        filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
 		}
+		*c = c.For(c.Method) // which does not look at all of it
 		if len(p.leaves) == 0 {
 			return
 		}

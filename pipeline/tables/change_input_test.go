@@ -103,9 +103,11 @@ func TestChangesOfResponses(t *testing.T) {
 	}
 	for _, method := range []string{"adjustment", "partial", "multiplicative"} {
 		c = config()
-		c.Response, c.Decimals, c.Method, c.Margins = "v", 2, method, "none"
+		c.Response, c.Decimals, c.Method = "v", 2, method
 		if method == "multiplicative" {
 			c.SD = new(0.05)
+		} else {
+			c.Margins = "none"
 		}
 		audited(c)
 	}

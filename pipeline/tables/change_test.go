@@ -165,7 +165,10 @@ func publish(t *testing.T, dir, source string, c protect.Config, secret bool, o 
 	if c.Out == "" {
 		c.Out = filepath.Join(dir, "public.csv")
 	}
-	c.Inside, c.Solver = filepath.Join(dir, "inside"), "embedded"
+	c.Inside = filepath.Join(dir, "inside")
+	if protect.Looks(c.Method, "solver") {
+		c.Solver = "embedded"
+	}
 	if secret && (c.Method == "perturbation" || c.Method == "multiplicative" || c.Method == "partial") {
 		c.Secret = filepath.Join(dir, "secret")
 		require.NoError(t, os.WriteFile(c.Secret, []byte("0123456789abcdef0123456789abcdef"), 0o600))
@@ -375,9 +378,12 @@ func TestChangesOfAnyTable(t *testing.T) {
 		require.NoError(t, os.WriteFile(source, []byte(text.String()), 0o666))
 		name := rapid.SampledFrom([]string{"random", "noise", "normal", "adjustment", "partial", "multiplicative", "abs", "view"}).Draw(t, "method")
 		c := changing()[name]
-		c.Table, c.Rules, c.Solver = variables("v1", "v2"), []protect.Rule{{Rule: "min", N: new(4)}}, "embedded"
+		c.Table, c.Rules = variables("v1", "v2"), []protect.Rule{{Rule: "min", N: new(4)}}
+		if protect.Looks(c.Method, "solver") {
+			c.Solver = "embedded"
+		}
 		c.Out, c.Inside = filepath.Join(dir, "public.csv"), filepath.Join(dir, "inside")
-		if rapid.Bool().Draw(t, "sliding") {
+		if rapid.Bool().Draw(t, "sliding") && protect.Looks(name, "sliding") {
 			c.Sliding = new(2)
 		}
 		if _, err := tables.Protect(background, source, &c, &protect.Columns{Count: "n"}, session.Options{}); err != nil {

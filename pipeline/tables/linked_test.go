@@ -49,6 +49,7 @@ func TestLinkedTablesAgainstEnumeration(t *testing.T) {
 			Beforehand: rapid.SampledFrom(protect.Beforehand).Draw(t, "beforehand"), Solver: "embedded",
 			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "internal"),
 		}
+		*c = c.For(c.Method) // which does not look at all of it
 		if _, err := run(t, source, c); err != nil {
 			require.ErrorContains(t, err, "cannot be protected")
 			return

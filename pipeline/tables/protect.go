@@ -15,10 +15,11 @@ import (
 // what was asked are those for which session.IsSpec is true; a table that is not safe is a *protect.FailedError, and nothing is written.
 func Protect(ctx context.Context, path string, c *protect.Config, columns *protect.Columns, o session.Options) (*protect.Summary, error) {
 	o = o.WithDefaults()
-	columns, structure, err := begin(ctx, path, c, columns, o)
+	columns, structure, err := begin(ctx, path, c, columns, strict, o)
 	if err != nil {
 		return nil, err
 	}
+	*c = c.For(c.Method) // no defaults that it does not look at
 	reads, err := session.Readings("the table", []string{path})
 	if err != nil {
 		return nil, err
@@ -49,9 +50,12 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 	return p.Summary(t.Cells[0].Records), session.WriteParts(ctx, c.Files(), p, o, []string{path})
 }
 
+// strict judges a config, of which its method has to look at all that it says.
+func strict(c *protect.Config) error { return schemas.CheckDocument(asked{c}) }
+
 // begin takes over what a ready-made table says of itself, puts defaults in, and judges what is asked. It gives the columns of the table.
 func begin(
-	ctx context.Context, path string, c *protect.Config, columns *protect.Columns, o session.Options,
+	ctx context.Context, path string, c *protect.Config, columns *protect.Columns, judge func(*protect.Config) error, o session.Options,
 ) (*protect.Columns, *tablefile.Structure, error) {
 	structure, err := StructureOf(ctx, path)
 	if err != nil {
@@ -66,8 +70,11 @@ func begin(
 		return nil, nil, err
 	}
 	c.Response = columns.Value
+	if err := judge(c); err != nil { // what was said
+		return nil, nil, err
+	}
 	schemas.Complete(c.Fields())
-	return columns, structure, schemas.CheckDocument(asked{c})
+	return columns, structure, nil
 }
 
 // open reads a ready-made table, and what it is to be protected with; with keep it can be made again, with other recodes.

@@ -217,7 +217,7 @@ func TestRecodesOfHierarchies(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 			return filepath.Join(dir, name)
 		}
-		c := &protect.Config{Table: variables("reg", "sex"), Recodes: map[string]string{"reg": path("r.grc", x.recodes)}, Margins: "none", Method: "none",
+		c := &protect.Config{Table: variables("reg", "sex"), Recodes: map[string]string{"reg": path("r.grc", x.recodes)}, Method: "none",
 			Hierarchies: map[string]string{"reg": path("h.hrc", "north\n@n1\n@n2\nsouth\n@s1\n")}, Rules: []protect.Rule{{Rule: "min"}},
 			Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
 		source := path("in.csv", x.text)

@@ -63,7 +63,7 @@ func TestEveryWayByARegister(t *testing.T) {
 			r := releases{t, t.TempDir()}
 			source := r.write("in.csv", numbered(people()))
 			x := r.protectBySecret(source, "x", w.Config)
-			other := protect.Config{Table: variables("STATUS", "AREA"), Method: "hand", Margins: "none", Overrides: r.write("by hand.csv",
+			other := protect.Config{Table: variables("STATUS", "AREA"), Method: "hand", Overrides: r.write("by hand.csv",
 				"AREA,STATUS,set\nN,single,hidden\nN,married,hidden\nS,single,hidden\nS,married,hidden\nN,widowed,hidden\nS,widowed,hidden\n")}
 			y := r.protect(source, "y", other)
 			margin := r.protect(source, "margin", protect.Config{Table: variables("STATUS"), Method: "none"})

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -48,19 +49,25 @@ func (s Source) Read(ctx context.Context, c *protect.Config, o session.Options) 
 	if s.Records != nil {
 		return s.count(ctx, c, o)
 	}
-	columns, structure, err := begin(ctx, s.Path, c, s.Columns, o)
+	columns, structure, err := begin(ctx, s.Path, c, s.Columns, shared, o)
 	if err != nil {
 		return nil, protect.With{}, err
 	}
 	return open(ctx, s.Path, c, columns, structure, true, o)
 }
 
+// shared judges a config that other methods may look at more of.
+func shared(c *protect.Config) error {
+	one := c.For(cmp.Or(c.Method, protect.DefaultMethod))
+	return strict(&one)
+}
+
 // count counts records.
 func (s Source) count(ctx context.Context, c *protect.Config, o session.Options) (t *protect.Table, with protect.With, err error) {
-	schemas.Complete(c.Fields())
-	if err := schemas.CheckDocument(asked{c}); err != nil {
+	if err := shared(c); err != nil { // what was said
 		return nil, with, err
 	}
+	schemas.Complete(c.Fields())
 	j, err := session.OpenToLook(ctx, s.Records, o)
 	if err != nil {
 		return nil, with, err

@@ -30,7 +30,10 @@ func (r releases) write(name, text string) string {
 
 // protect protects a table of a file by the usual rule, and is where it is.
 func (r releases) protect(source, name string, c protect.Config) tables.With {
-	c.Rules, c.Solver = []protect.Rule{{Rule: "min"}}, "embedded"
+	c.Rules = []protect.Rule{{Rule: "min"}}
+	if protect.Looks(c.Method, "solver") {
+		c.Solver = "embedded"
+	}
 	c.Out, c.Inside = r.path(name+".csv"), r.path(name+" internal")
 	_, err := run(r.t, source, &c)
 	require.NoError(r.t, err)
