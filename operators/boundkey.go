@@ -18,10 +18,9 @@ type BoundKey struct {
 	// Plan has the table of the key and the columns of the measure, which adds its Fit, and more tables if it counts some.
 	Plan *Plan
 
-	// domains is the place of the table that has by beside the key, and by are the places of these among its variables; nil for no domains.
-	domains   int
-	by        []int
-	frequency bool // the measure writes the sample frequency, of the chain's key or of its own
+	by        []contingency.Key // what tells domains apart; nil for no domains
+	beside    map[int]besides   // by the place of a table in the plan
+	frequency bool              // the measure writes the sample frequency, of the chain's key or of its own
 }
 
 // BindKey is what the binding of a measure begins with: its config is judged and completed, and its key is bound. frequency: it writes the
@@ -67,19 +66,12 @@ func (b *BoundKey) Columns(frequency []int64, own ...arrow.Array) []ClassColumn 
 // RequestWith asks for the table of the key with another variable after its own, and tells its place in the plan. A missing value of the
 // variable is a code of its own.
 func (b *BoundKey) RequestWith(in *arrow.Schema, v schemas.KeyVariable) (int, error) {
-	return b.requestWith(in, []schemas.KeyVariable{v})
-}
-
-func (b *BoundKey) requestWith(in *arrow.Schema, more []schemas.KeyVariable) (int, error) {
 	with := b.Counted
-	with.Variables = slices.Clone(b.Counted.Variables)
-	for _, v := range more {
-		v.Missing = ""
-		if v.MissingCodes == nil {
-			v.MissingCodes = b.Counted.MissingCodes
-		}
-		with.Variables = append(with.Variables, v)
+	v.Missing = ""
+	if v.MissingCodes == nil {
+		v.MissingCodes = b.Counted.MissingCodes
 	}
+	with.Variables = append(slices.Clone(b.Counted.Variables), v)
 	request, err := with.Request(in)
 	if err != nil {
 		return 0, err

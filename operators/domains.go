@@ -1,14 +1,13 @@
 package operators
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
 	"microrisk/schemas"
@@ -21,12 +20,15 @@ const (
 	domainsMost     = 10_000
 )
 
-// A DomainFigure is what a measure tells of each domain besides its counts: one of its functions is set.
+// A DomainFigure is what a measure tells of each domain besides its counts: one of its functions is set. Classes of which it is NaN are
+// left out.
 type DomainFigure struct {
 	Name     string
 	Told     string                    // what a report calls it; "": it leaves it out
-	Sum      func(class int) float64   // of a record with this class of the key: summed over the domain
-	Greatest func(class int) float64   // the greatest over its records
+	Table    int                       // place in the plan of the table that classes are of, which DivideBeside was asked for; 0: the key's
+	Sum      func(class int) float64   // of a record of this class: summed over the domain
+	Mean     func(class int) float64   // the mean over its records that have one
+	Greatest func(class int) float64   // the greatest over them
 	Least    func(class int) float64   // the least
 	From     func(d *Division) float64 // from the counts and the figures before; NaN for none
 }
@@ -36,6 +38,8 @@ type Division struct {
 	Records, Dropped, Uniques int64
 	Pairs                     int64 // records with a frequency of 2
 	Figures                   []float64
+
+	means []int64 // records that means are of
 }
 
 // Per is a figure, by its place, per so many of something; NaN if there are none.
@@ -46,61 +50,85 @@ func (d *Division) Per(figure int, of int64) float64 {
 	return d.Figures[figure] / float64(of)
 }
 
-// requestDomains asks for the table that has the domains beside the key, if the measure tells of domains: one more of the same scan, and
-// none where all that tells domains apart is in the key.
+// A besides is a table with the domains beside another: its place in the plan, and those of by among its variables.
+type besides struct {
+	table int
+	by    []int
+}
+
+// requestDomains asks for the table that has the domains beside the key, if the measure tells of domains.
 func (b *BoundKey) requestDomains(in *arrow.Schema, m schemas.Dividing) error {
 	names, _ := m.Divided()
-	var more []schemas.KeyVariable
-	for _, name := range names {
-		at := slices.IndexFunc(b.Counted.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
-		if at < 0 {
-			at = len(b.Counted.Variables) + len(more)
-			more = append(more, schemas.KeyVariable{Name: name})
-		}
-		b.by = append(b.by, at)
-	}
-	if more == nil {
+	if len(names) == 0 {
 		return nil
 	}
-	var err error
-	b.domains, err = b.requestWith(in, more)
-	return err
+	known := slices.Clone(b.Counted.Variables)
+	if l, ok := m.(schemas.Listing); ok {
+		l.Lists(func(_ string, list *[]schemas.KeyVariable) { known = append(known, *list...) })
+	}
+	alone := b.Counted
+	alone.Variables = nil
+	for _, name := range names {
+		v := schemas.KeyVariable{Name: name}
+		if at := slices.IndexFunc(known, func(v schemas.KeyVariable) bool { return v.Name == name }); at >= 0 {
+			v.MissingCodes, v.Levels = known[at].MissingCodes, known[at].Levels
+		}
+		alone.Variables = append(alone.Variables, v)
+	}
+	request, err := alone.Request(in)
+	if err != nil {
+		return err
+	}
+	b.by = request.Keys
+	return b.DivideBeside(0)
+}
+
+// DivideBeside asks for the table that has the domains beside a table of the plan, if there are domains: one more of the same scan, and none
+// where all that tells domains apart is in the table.
+func (b *BoundKey) DivideBeside(table int) error {
+	if b.by == nil {
+		return nil
+	}
+	keys, d := slices.Clone(b.Plan.Tables[table].Keys), besides{table: table}
+	for _, key := range b.by {
+		at := slices.IndexFunc(keys, func(k contingency.Key) bool { return k.Name == key.Name })
+		if at < 0 {
+			at = len(keys)
+			keys = append(keys, key)
+		}
+		d.by = append(d.by, at)
+	}
+	if len(keys) > schemas.MaxKeyVariables {
+		return fmt.Errorf("%s: what it counts and by have %d variables together; at most %d can be counted", b.Prefix, len(keys), schemas.MaxKeyVariables)
+	}
+	if len(keys) > len(b.Plan.Tables[table].Keys) {
+		d.table = len(b.Plan.Tables)
+		b.Plan.Tables = append(b.Plan.Tables, contingency.Request{Keys: keys})
+	}
+	if b.beside == nil {
+		b.beside = map[int]besides{}
+	}
+	b.beside[table] = d
+	return nil
 }
 
 // Domains are those of a measure, as they are written: embedded in what Fit returns, it is a Tabled.
 type Domains struct {
 	by      []contingency.Variable
 	codes   [][]uint32 // by variable and domain
-	figures []string
-	told    []schemas.ToldFigure
+	figures []DomainFigure
 	rows    []Division
 }
 
 // Divide adds the figures of the domains up, if there are any: frequency is that of a class of the key, 0 for one that is dropped. Figures
-// come in the order in which they are written, the first is the one that tells most.
+// come in the order in which they are written; the riskiest domains are those with the most of the first that a report tells of.
 func (b *BoundKey) Divide(
 	ctx context.Context, tables []*contingency.Table, env Env, m *schemas.MeasuredKey, frequency func(class int) int64, figures ...DomainFigure,
 ) (d Domains, err error) {
 	if b.by == nil {
 		return d, nil
 	}
-	key, with := tables[0], tables[b.domains]
-	if err := env.InMemory(with, fmt.Sprintf("the domains of %d classes", with.Classes()), 8*int64(with.Classes()), FewerVariables); err != nil {
-		return d, err
-	}
-	margin, err := with.Margin(ctx, b.by...)
-	if err != nil {
-		return d, err
-	}
-	n := margin.Classes()
-	needs := int64(n) * int64(64+8*len(figures)+4*len(b.by))
-	if err := env.Budget.Memory(fmt.Sprintf("the figures of %d domains", n), needs, "take coarser domains"); err != nil {
-		return d, err
-	}
-	if n > domainsMost {
-		env.Warn("%s: there are %d domains, which is more than anybody will look at: is one of by an identifier?", b.Prefix, n)
-	}
-	domain, err := Projected(ctx, with, b.by, margin)
+	margin, err := b.margin(ctx, tables, env, len(figures))
 	if err != nil {
 		return d, err
 	}
@@ -108,41 +136,94 @@ func (b *BoundKey) Divide(
 	if err := d.checkNames(b.Prefix); err != nil {
 		return d, err
 	}
-	at := 0
-	for class := range key.Classes() { // each is a run of classes of the other table
-		if class%4096 == 0 && ctx.Err() != nil {
-			return d, ctx.Err()
+	err = b.eachPart(ctx, tables, env, 0, margin, func(class, domain int, records int64) {
+		d.rows[domain].add(class, records, frequency(class), figures)
+	})
+	for _, table := range slices.Sorted(maps.Keys(b.beside)) {
+		if table == 0 || err != nil {
+			continue
 		}
-		f := frequency(class)
-		for left := key.Count(class); left > 0 && at < with.Classes(); at++ {
-			records := with.Count(at)
-			left -= records
-			d.rows[domain[at]].add(class, records, f, figures)
-		}
+		err = b.eachPart(ctx, tables, env, table, margin, func(class, domain int, records int64) {
+			d.rows[domain].addFigures(class, records, figures, table)
+		})
+	}
+	if err != nil {
+		return d, err
 	}
 	for i := range d.rows {
 		d.rows[i].complete(figures)
 	}
 	m.Divided = d.summary()
-	return d, with.Err()
+	return d, nil
+}
+
+// margin is the table of the domains alone.
+func (b *BoundKey) margin(ctx context.Context, tables []*contingency.Table, env Env, figures int) (*contingency.Table, error) {
+	beside := b.beside[0]
+	with := tables[beside.table]
+	if err := env.InMemory(with, fmt.Sprintf("the domains of %d classes", with.Classes()), 8*int64(with.Classes()), FewerVariables); err != nil {
+		return nil, err
+	}
+	margin, err := with.Margin(ctx, beside.by...)
+	if err != nil {
+		return nil, err
+	}
+	n := margin.Classes()
+	needs := int64(n) * int64(128+16*figures+4*len(b.by))
+	if err := env.Budget.Memory(fmt.Sprintf("the figures of %d domains", n), needs, "take coarser domains"); err != nil {
+		return nil, err
+	}
+	if n > domainsMost {
+		env.Warn("%s: there are %d domains, which is more than anybody will look at: is one of by an identifier?", b.Prefix, n)
+	}
+	return margin, nil
+}
+
+// eachPart goes through the classes of a table: each is a run of classes of the table that has the domains beside it.
+func (b *BoundKey) eachPart(
+	ctx context.Context, tables []*contingency.Table, env Env, table int, margin *contingency.Table, part func(class, domain int, records int64),
+) error {
+	t, beside := tables[table], b.beside[table]
+	with := tables[beside.table]
+	if err := env.InMemory(with, fmt.Sprintf("the domains of %d classes", with.Classes()), 8*int64(with.Classes()), FewerVariables); err != nil {
+		return err
+	}
+	for k, v := range beside.by {
+		if !slices.Equal(with.Variables[v].Categories, margin.Variables[k].Categories) {
+			return fmt.Errorf("%s: the values of %q differ between two tables of one scan", b.Prefix, margin.Variables[k].Name)
+		}
+	}
+	domain, err := Projected(ctx, with, beside.by, margin)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for class := range t.Classes() {
+		if class%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for left := t.Count(class); left > 0 && at < with.Classes(); at++ {
+			records := with.Count(at)
+			left -= records
+			part(class, int(domain[at]), records)
+		}
+	}
+	if err := t.Err(); err != nil {
+		return err
+	}
+	return with.Err()
 }
 
 // describe makes room for the domains.
 func (d *Domains) describe(margin *contingency.Table, figures []DomainFigure) {
-	d.by, d.rows = margin.Variables, make([]Division, margin.Classes())
+	d.by, d.figures, d.rows = margin.Variables, figures, make([]Division, margin.Classes())
 	for v := range margin.Variables {
 		codes := make([]uint32, margin.Classes())
 		margin.Codes(v, 0, codes)
 		d.codes = append(d.codes, codes)
 	}
-	for _, f := range figures {
-		d.figures = append(d.figures, f.Name)
-		if f.Told != "" {
-			d.told = append(d.told, schemas.ToldFigure{Name: f.Name, As: f.Told})
-		}
-	}
 	for i := range d.rows {
-		d.rows[i].Figures = make([]float64, len(figures))
+		d.rows[i].Figures, d.rows[i].means = make([]float64, len(figures)), make([]int64, len(figures))
 		for k, f := range figures {
 			if f.Sum == nil {
 				d.rows[i].Figures[k] = math.NaN()
@@ -154,10 +235,17 @@ func (d *Domains) describe(margin *contingency.Table, figures []DomainFigure) {
 // domainCounts are the counts of a domain, as columns of its file.
 var domainCounts = []string{"records", "dropped", "sample_uniques", "doubles"}
 
-// checkNames finds a column of by that is called as a figure is.
+// checkNames finds columns of the file that are called the same.
 func (d *Domains) checkNames(who string) error {
+	names := slices.Clone(domainCounts)
+	for _, f := range d.figures {
+		if slices.Contains(names, f.Name) {
+			return fmt.Errorf("%s: two figures of domains are called %q: give a sensitive variable another name (recode)", who, f.Name)
+		}
+		names = append(names, f.Name)
+	}
 	for _, v := range d.by {
-		if slices.Contains(domainCounts, v.Name) || slices.Contains(d.figures, v.Name) {
+		if slices.Contains(names, v.Name) {
 			return fmt.Errorf("%s: a column of by is called %q, as a figure of domains is: give it another name (recode)", who, v.Name)
 		}
 	}
@@ -177,17 +265,32 @@ func (d *Division) add(class int, records, frequency int64, figures []DomainFigu
 	case 2:
 		d.Pairs += records
 	}
+	d.addFigures(class, records, figures, 0)
+}
+
+// addFigures adds those whose classes are of this table.
+func (d *Division) addFigures(class int, records int64, figures []DomainFigure, table int) {
 	for k, f := range figures {
-		x := &d.Figures[k]
+		if f.Table != table || f.From != nil {
+			continue
+		}
+		x, v := &d.Figures[k], f.of(class)
 		switch {
+		case math.IsNaN(v):
+		case f.Mean != nil:
+			if math.IsNaN(*x) {
+				*x = 0
+			}
+			d.means[k] += records
+			*x += float64(records) * v
 		case f.Sum != nil:
-			*x += float64(records) * f.Sum(class)
+			*x += float64(records) * v
 		case f.Greatest != nil:
-			if v := f.Greatest(class); !(*x >= v) {
+			if !(*x >= v) {
 				*x = v
 			}
 		case f.Least != nil:
-			if v := f.Least(class); !(*x <= v) {
+			if !(*x <= v) {
 				*x = v
 			}
 		}
@@ -197,118 +300,24 @@ func (d *Division) add(class int, records, frequency int64, figures []DomainFigu
 // complete fills in what follows from the sums.
 func (d *Division) complete(figures []DomainFigure) {
 	for k, f := range figures {
-		if f.From != nil {
+		switch {
+		case f.From != nil:
 			d.Figures[k] = f.From(d)
+		case f.Mean != nil && d.means[k] > 0:
+			d.Figures[k] /= float64(d.means[k])
 		}
 	}
 }
 
-// value is that of a variable of by, nil for missing.
-func (d *Domains) value(v, row int) *string {
-	if c := int(d.codes[v][row]); c < len(d.by[v].Categories) {
-		return &d.by[v].Categories[c]
+// of is what it is of a class.
+func (f *DomainFigure) of(class int) float64 {
+	switch {
+	case f.Sum != nil:
+		return f.Sum(class)
+	case f.Mean != nil:
+		return f.Mean(class)
+	case f.Greatest != nil:
+		return f.Greatest(class)
 	}
-	return nil
-}
-
-// summary has the first domains, and the riskiest.
-func (d *Domains) summary() *schemas.DomainSummary {
-	s := &schemas.DomainSummary{By: []string{}, Count: int64(len(d.rows)), Rows: []schemas.DomainRow{}, Told: d.told}
-	for _, v := range d.by {
-		s.By = append(s.By, v.Name)
-	}
-	for i := range min(len(d.rows), domainsTold) {
-		s.Rows = append(s.Rows, d.row(i))
-	}
-	order := make([]int, len(d.rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.rows[b].Figures[0], d.rows[a].Figures[0]) }) // NaN comes last
-	for _, i := range order[:min(len(order), domainsReported)] {
-		s.Riskiest = append(s.Riskiest, d.row(i))
-	}
-	return s
-}
-
-func (d *Domains) row(i int) schemas.DomainRow {
-	from := &d.rows[i]
-	row := schemas.DomainRow{Values: []*string{}, Records: from.Records, Dropped: from.Dropped, Uniques: from.Uniques, Doubles: float64(from.Pairs) / 2,
-		Figures: map[string]*float64{}}
-	for v := range d.by {
-		row.Values = append(row.Values, d.value(v, i))
-	}
-	for k, name := range d.figures {
-		row.Figures[name] = nil
-		if x := from.Figures[k]; !math.IsNaN(x) {
-			row.Figures[name] = &x
-		}
-	}
-	return row
-}
-
-// Tables is a Tabled's: one row a domain, in the order of their values.
-func (d *Domains) Tables(mem memory.Allocator) arrow.Record {
-	c := &Columns{Mem: mem, Rows: len(d.rows)}
-	for v, variable := range d.by {
-		c.TextsOrNull(variable.Name, func(row int) *string { return d.value(v, row) })
-	}
-	c.Wholes(domainCounts[0], func(row int) int64 { return d.rows[row].Records })
-	c.Wholes(domainCounts[1], func(row int) int64 { return d.rows[row].Dropped })
-	c.Wholes(domainCounts[2], func(row int) int64 { return d.rows[row].Uniques })
-	c.Numbers(domainCounts[3], func(row int) float64 { return float64(d.rows[row].Pairs) / 2 })
-	for k, name := range d.figures {
-		c.NumbersOrNull(name, func(row int) float64 { return d.rows[row].Figures[k] })
-	}
-	return c.Record()
-}
-
-// Projected is the class in table over of each class of table with: over has some of the variables of with, by their places, with the same
-// categories, and is in memory.
-func Projected(ctx context.Context, with *contingency.Table, places []int, over *contingency.Table) ([]int64, error) {
-	class := make([]int64, with.Classes())
-	rows := min(1<<16, with.Classes())
-	columns, codes := make([]contingency.Column, len(places)), make([]uint32, rows)
-	for from := 0; from < with.Classes(); from += rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		n := min(rows, with.Classes()-from)
-		for k, v := range places {
-			if columns[k].Index == nil {
-				columns[k] = contingency.Column{Index: make([]int32, rows), Codes: identities(len(over.Variables[k].Categories) + 1)}
-			}
-			with.Codes(v, from, codes[:n])
-			for i, c := range codes[:n] {
-				columns[k].Index[i] = int32(c)
-			}
-		}
-		if err := over.Lookup(n, columns, class[from:from+n]); err != nil {
-			return nil, err
-		}
-	}
-	return class, with.Err()
-}
-
-// identities are codes that stay as they are.
-func identities(n int) []uint32 {
-	list := make([]uint32, n)
-	for i := range list {
-		list[i] = uint32(i)
-	}
-	return list
-}
-
-// FilesOf are the side files of an operator: its own, and that of its domains.
-func FilesOf(c schemas.Config) []SideFile {
-	var list []SideFile
-	if f, ok := c.(Filing); ok {
-		list = f.Files()
-	}
-	if d, ok := c.(schemas.Dividing); ok {
-		if _, path := d.Divided(); *path != "" {
-			list = append(slices.Clip(list), SideFile{Path: *path, What: "the file of domains", Kind: MadeTable})
-		}
-	}
-	return list
+	return f.Least(class)
 }

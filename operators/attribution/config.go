@@ -40,7 +40,7 @@ type Config struct {
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
 	chance := (&schemas.Range{Most: 1, Below: true}).Saying("it must be a chance, at least 0 and below 1")
-	return schemas.Table{Required: []string{"sensitive"}, Fields: c.With(Name, []schemas.Field{
+	return schemas.Table{Required: []string{"sensitive"}, Fields: c.WithDomains(Name, []schemas.Field{
 		schemas.SensitiveField(&c.Sensitive, "The variables of which an intruder could learn the value."),
 		{Name: "match", To: &c.Match, Schema: `"minLength": 1`,
 			Doc: "Column with the chance that a match is correct, one value a key, such as mc3_correct_match of an mc3 before it. Without it the individual risk, " +

@@ -17,7 +17,8 @@ import (
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
 	t := tables[0]
 	needs := 32 * int64(t.Classes())
-	for _, with := range tables[1:] {
+	for _, at := range b.tables {
+		with := tables[at]
 		needs += 24 * int64(with.Classes())
 	}
 	if err := env.InMemory(t, fmt.Sprintf("what is learnt from %d classes", t.Classes()), needs, operators.FewerVariables); err != nil {
@@ -46,11 +47,15 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	frequency := f.kept.Counts()
 	f.Columns = b.Columns(frequency)
-	for i, with := range tables[1:] {
-		if err := f.learn(ctx, t, with, i); err != nil {
+	for i, at := range b.tables {
+		if err := f.learn(ctx, t, tables[at], i); err != nil {
 			return nil, err
 		}
 	}
+	if err := f.divide(ctx, tables, env); err != nil {
+		return nil, err
+	}
+	f.learnt = nil
 	return f, t.Err()
 }
 
@@ -197,8 +202,9 @@ func (f *fitted) learn(ctx context.Context, t, with *contingency.Table, i int) e
 	f.tell(&out, with, &x)
 	has := func(c int) bool { return x.has[c] }
 	for _, values := range []arrow.Array{operators.Values(x.learnt, has), operators.Values(x.prior, has), operators.Values(x.gain, has)} {
-		f.Columns = append(f.Columns, operators.ClassColumn{Values: values, Table: i + 1})
+		f.Columns = append(f.Columns, operators.ClassColumn{Values: values, Table: f.bound.tables[i]})
 	}
+	f.learnt = append(f.learnt, x)
 	return with.Err()
 }
 

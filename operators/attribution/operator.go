@@ -72,6 +72,10 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 			return nil, err
 		}
 		b.Plan.Tables[at].Sums = weights
+		b.tables = append(b.tables, at)
+		if err := b.DivideBeside(at); err != nil {
+			return nil, err
+		}
 	}
 	return b.Plan, b.requestMatch(in)
 }
@@ -101,7 +105,8 @@ type bound struct {
 	Operator
 	*operators.BoundKey
 	drop     []bool
-	matchSum int // place of the chances of a match among the sums of the key's table
+	tables   []int // places of those with each sensitive variable
+	matchSum int   // place of the chances of a match among the sums of the key's table
 }
 
 func (b *bound) weighed() bool { return b.Sampling != nil && b.Sampling.Weight != "" }
@@ -109,9 +114,11 @@ func (b *bound) weighed() bool { return b.Sampling != nil && b.Sampling.Weight !
 // fitted has the chances of a correct match of each class of the key, and what is learnt in each class of it and a sensitive variable.
 type fitted struct {
 	operators.ByClass
+	operators.Domains
 	bound   *bound
 	kept    *contingency.Kept
 	match   []float64 // NaN for a class that is dropped, or has no match
+	learnt  []reading // by sensitive variable
 	summary *Summary
 }
 

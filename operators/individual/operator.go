@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -72,6 +73,9 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		}
 		b.household = len(b.Plan.Tables)
 		b.Plan.Tables = append(b.Plan.Tables, request)
+		if err := b.DivideBeside(b.household); err != nil {
+			return nil, err
+		}
 	}
 	return b.Plan, nil
 }
@@ -140,10 +144,11 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 			return nil, err
 		}
 	}
-	f.Columns, f.of = f.columns(), nil
+	f.Columns = f.columns()
 	if err := f.divide(ctx, tables, env); err != nil {
 		return nil, err
 	}
+	f.of = nil
 	return f, t.Err()
 }
 
@@ -182,20 +187,25 @@ func (b *bound) measure(ctx context.Context, env operators.Env, f *fitted, t *co
 // divide tells of domains.
 func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env) (err error) {
 	risk := func(class int) float64 { return f.risk[class] }
-	f.Domains, err = f.bound.Divide(
-		ctx,
-		tables,
-		env,
-		&f.summary.MeasuredKey,
-		func(class int) int64 { return f.count[class] },
-		operators.DomainFigure{Name: "expected_reidentifications", Told: "re-identifications", Sum: risk},
-		operators.DomainFigure{
-			Name: "expected_reidentification_percent",
-			Told: "% of records",
-			From: func(d *operators.Division) float64 { return 100 * d.Per(0, d.Records) },
-		},
-		operators.DomainFigure{Name: "greatest_risk", Told: "greatest", Greatest: risk},
-	)
+	percent := func(of int) func(d *operators.Division) float64 {
+		return func(d *operators.Division) float64 { return 100 * d.Per(of, d.Records) }
+	}
+	figures := []operators.DomainFigure{
+		{Name: "expected_reidentifications", Told: "re-identifications", Sum: risk},
+		{Name: "expected_reidentification_percent", Told: "% of records", From: percent(0)},
+		{Name: "greatest_risk", Told: "greatest", Greatest: risk},
+	}
+	if f.households != nil {
+		figures = append(figures,
+			operators.DomainFigure{Name: "household_reidentifications", Told: "by household", Table: f.bound.household, Sum: func(class int) float64 {
+				if f.count[f.of[class]] == 0 {
+					return math.NaN()
+				}
+				return f.households[class]
+			}},
+			operators.DomainFigure{Name: "household_reidentification_percent", From: percent(3)})
+	}
+	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, func(class int) int64 { return f.count[class] }, figures...)
 	return err
 }
 

@@ -35,7 +35,7 @@ type Config struct {
 
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
-	return schemas.Table{Required: []string{"sensitive"}, Fields: c.With(Name, []schemas.Field{
+	return schemas.Table{Required: []string{"sensitive"}, Fields: c.WithDomains(Name, []schemas.Field{
 		schemas.SensitiveField(&c.Sensitive, "The variables that must be diverse."),
 		{Name: "l", To: &c.L, Default: DefaultL, Range: schemas.AtLeast(2), Doc: "The summary counts records whose class is below it.",
 			Flag: &schemas.Flag{Name: "diversity", Usage: "ldiversity: `L` of the counts in the summary (default: 2)"}},

@@ -53,11 +53,13 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	}
 	b.Plan.Fit = b.fit
 	for _, s := range b.Config.Sensitive {
-		if _, err := b.RequestWith(in, s); err != nil {
+		at, err := b.RequestWith(in, s)
+		if err != nil {
 			return nil, err
 		}
+		b.tables = append(b.tables, at)
 	}
-	if len(b.Plan.Tables) == 1 {
+	if len(b.tables) == 0 {
 		return nil, fmt.Errorf("%s: nothing is said to be sensitive", b.Prefix)
 	}
 	return b.Plan, nil
@@ -67,12 +69,14 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 type bound struct {
 	Operator
 	*operators.BoundKey
-	drop []bool
+	drop   []bool
+	tables []int // places of those with each sensitive variable
 }
 
 // fitted has the values of each class of the key.
 type fitted struct {
 	operators.ByClass
+	operators.Domains
 	bound   *bound
 	count   []int64                 // 0 for a class that is dropped
 	values  [][]anonymity.Diversity // by sensitive variable and class
@@ -91,12 +95,16 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	f.count = kept.Counts()
 	s.MeasuredKey, s.MeasuredRecords = b.Counted.Kept(t, kept)
 	f.summary = s
-	for i, table := range tables[1:] {
-		if err := f.measure(ctx, t, table, b.Config.Sensitive[i]); err != nil {
+	for i, at := range b.tables {
+		if err := f.measure(ctx, t, tables[at], b.Config.Sensitive[i]); err != nil {
 			return nil, err
 		}
 	}
-	f.Columns, f.values = f.columns(), nil
+	f.Columns = f.columns()
+	if err := f.divide(ctx, tables, env); err != nil {
+		return nil, err
+	}
+	f.values = nil
 	return f, t.Err()
 }
 
@@ -152,16 +160,47 @@ func (f *fitted) tell(out *SensitiveSummary, d anonymity.Diversity, records int6
 	if out.LeastRecursive == nil || d.Recursive < *out.LeastRecursive {
 		out.LeastRecursive = &d.Recursive
 	}
+	below := f.below(d)
+	out.BelowDistinct += int64(below[0]) * records
+	out.BelowEntropy += int64(below[1]) * records
+	out.BelowRecursive += int64(below[2]) * records
+}
+
+// below tells, 1 or 0, whether a class is below l by number of values, entropy and recursive diversity.
+func (f *fitted) below(d anonymity.Diversity) (list [3]float64) {
 	l := f.summary.L
-	if d.Distinct < l {
-		out.BelowDistinct += records
+	for i, is := range []bool{d.Distinct < l, d.Entropy < float64(l)*(1-1e-12), d.Recursive < l} { // exp and log do not give a whole number back exactly
+		if is {
+			list[i] = 1
+		}
 	}
-	if d.Entropy < float64(l)*(1-1e-12) { // exp and log do not give a whole number back exactly
-		out.BelowEntropy += records
+	return list
+}
+
+// divide tells of domains.
+func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env) (err error) {
+	var figures []operators.DomainFigure
+	for i, s := range f.bound.Config.Sensitive {
+		values, told := f.values[i], "below l in "+s.Name // by distinct values
+		for k, kind := range []string{ColumnDistinct, ColumnEntropy, ColumnRecursive} {
+			if k > 0 {
+				told = ""
+			}
+			figures = append(figures, operators.DomainFigure{Name: schemas.Column("below_"+kind, s.Name), Told: told,
+				Sum: func(class int) float64 { return f.below(values[class])[k] }})
+		}
+		least := func(kind string, of func(d anonymity.Diversity) float64) {
+			figures = append(
+				figures,
+				operators.DomainFigure{Name: schemas.Column("least_"+kind, s.Name), Least: func(class int) float64 { return of(values[class]) }},
+			)
+		}
+		least(ColumnDistinct, func(d anonymity.Diversity) float64 { return float64(d.Distinct) })
+		least(ColumnEntropy, func(d anonymity.Diversity) float64 { return d.Entropy })
+		least(ColumnRecursive, func(d anonymity.Diversity) float64 { return float64(d.Recursive) })
 	}
-	if d.Recursive < l {
-		out.BelowRecursive += records
-	}
+	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, func(class int) int64 { return f.count[class] }, figures...)
+	return err
 }
 
 func (f *fitted) Summary() any { return f.summary }

@@ -71,25 +71,37 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	return f, nil
 }
 
-// divide tells of domains: DIS is of their sample uniques and pairs.
+// divide tells of domains: DIS is of their sample uniques and pairs, DIS-IS that of the records, which is made of the DIS of the file.
 func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env operators.Env, fraction float64) (err error) {
 	r, k := f.result, int32(len(tables[0].Variables))
+	one := func(is bool) float64 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	spread := func(class int) float64 { // NaN where the record has none
+		if f.disis == nil {
+			return math.NaN()
+		}
+		return f.disis[class]
+	}
 	f.Domains, err = f.bound.Divide(ctx, tables, env, &f.summary.MeasuredKey, func(class int) int64 { return r.Frequency[class] },
 		operators.DomainFigure{Name: "file_score", Told: "file score", Sum: func(class int) float64 { return r.Score[class] }},
 		operators.DomainFigure{Name: "file_is", Sum: func(class int) float64 { return r.IS[class] }},
 		operators.DomainFigure{Name: "msus", Sum: func(class int) float64 { return float64(r.Count[class]) }},
+		operators.DomainFigure{Name: "records_with_msus", Sum: func(class int) float64 { return one(r.Count[class] > 0) }},
 		operators.DomainFigure{Name: "special_uniques", Told: "special", Sum: func(class int) float64 {
-			if r.Count[class] > 0 && r.MinSize[class] < k {
-				return 1
-			}
-			return 0
+			return one(r.Count[class] > 0 && r.MinSize[class] < k)
 		}},
 		operators.DomainFigure{Name: "dis", Told: "DIS", From: func(d *operators.Division) float64 {
 			if fraction == 0 || f.bound.Config.Threshold > 1 {
 				return math.NaN()
 			}
 			return uniques.DIS(fraction, d.Uniques, float64(d.Pairs)/2)
-		}})
+		}},
+		operators.DomainFigure{Name: "mean_dis_is", Mean: spread},
+		operators.DomainFigure{Name: "greatest_dis_is", Greatest: spread})
 	return err
 }
 
