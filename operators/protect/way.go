@@ -254,10 +254,11 @@ func (w *Way) bounds(t *Table, cell int, y int64) (low, high int64, ok bool) {
 	case w.Method == "abs":
 		return y - w.Base/2, y + (w.Base+1)/2 - 1, true
 	}
-	// Nobody can exclude that all margins were multiplied alike; whoever sees more of the factors is not looked for.
+	// Nobody can exclude that all margins were multiplied alike; whoever sees more of the factors is not looked for. Nearly all cells are
+	// rounded to the nearest: to take others for possible, as some are for the sake of sums, would make small counts look safe that are not.
 	x := t.Values[cell]
-	low = int64(math.Floor(float64(y-1)/(1+w.factor))) + 1
-	high = int64(math.Ceil(float64(y+1)/(1-w.factor))) - 1
+	low = int64(math.Ceil((float64(y)-0.5)/(1+w.factor) - 1e-9))
+	high = int64(math.Floor((float64(y)+0.5)/(1-w.factor) + 1e-9))
 	return min(max(low, 0), x), max(high, x), true
 }
 

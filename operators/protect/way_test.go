@@ -3,6 +3,7 @@ package protect
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -304,5 +305,33 @@ func TestParametersOfRulesOnce(t *testing.T) {
 	for text, name := range map[string]string{"min:n=3,n=4": "n", "across:c=1,coalition=2": "coalition", "min:n=3,inclusive,inclusive": "inclusive"} {
 		_, err := ParseRule(text)
 		require.EqualError(t, err, "says "+name+" twice", text)
+	}
+}
+
+// The bounds of multiplied values are those of trying all values and factors; factors near 1 leave a small count as it is, which is not safe.
+func TestBoundsOfMultipliedValues(t *testing.T) {
+	for _, factor := range []float64{0.08, 0.25, 0.5} {
+		w := &Way{Method: "multiplicative", factor: factor}
+		for y := int64(1); y <= 40; y++ {
+			low, high := int64(math.MaxInt64), int64(0)
+			for x := int64(1); x <= 200; x++ {
+				if float64(x)*(1-factor) <= float64(y)+0.5 && float64(x)*(1+factor) >= float64(y)-0.5 {
+					low, high = min(low, x), max(high, x)
+				}
+			}
+			table := twoByTwo(t, []int{int(low), 1, 1, 1})
+			gotLow, gotHigh, ok := w.bounds(table, table.Grid.Find([]int32{1, 1}), y)
+			require.True(t, ok)
+			require.Equal(t, [2]int64{low, high}, [2]int64{gotLow, gotHigh}, "%v, %d", factor, y)
+		}
+	}
+	table := twoByTwo(t, []int{1, 4, 6, 5})
+	g := &Given{Values: slices.Clone(table.Values), Hidden: make([]bool, len(table.Values))}
+	need := []protection.Need{{Cell: int32(table.Grid.Find([]int32{1, 1})), Lower: 1, Upper: 1}}
+	for factor, want := range map[float64]protection.Verdict{0.08: protection.Exact, 0.5: protection.Pass} {
+		w := &Way{Method: "multiplicative", factor: factor}
+		r, err := w.Audit(context.Background(), table, g, &Attack{Needs: need})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Findings[0].Verdict)
 	}
 }

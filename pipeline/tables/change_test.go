@@ -42,7 +42,7 @@ func changing() map[string]protect.Config {
 		"isd":            {Method: "perturbation", Changing: scheme("isd")},
 		"adjustment":     {Method: "adjustment", Margins: "none"},
 		"partial":        {Method: "partial", Margins: "none"},
-		"multiplicative": {Method: "multiplicative", Changing: protect.Changing{SD: new(0.0625), Reach: new(3.)}},
+		"multiplicative": {Method: "multiplicative", Changing: protect.Changing{SD: new(0.15625), Reach: new(3.)}},
 		"abs":            {Method: "abs", Table: variables("area", "age")}, // by sex too the rule gives some away
 		"view":           {Method: "optimal", Margins: "none", Changing: protect.Changing{View: "intervals"}},
 	}
@@ -282,7 +282,7 @@ func TestPublicFilesOfChangesLeakNothing(t *testing.T) {
 		for _, ending := range []string{"csv", "parquet", "arrow"} {
 			c.Out = filepath.Join(dir, name+"."+ending)
 			public := fresh(t, dir, source, c)
-			words := []string{"random", "noise", "normal", "barnard", "adjust", "partial", "multipl", "abs", "optimal", "0.0625", "unsafe", "secondary", "secret",
+			words := []string{"random", "noise", "normal", "barnard", "adjust", "partial", "multipl", "abs", "optimal", "0.15625", "unsafe", "secondary", "secret",
 				"inside", "rule", "spread", "scheme", "seed"}
 			text, err := os.ReadFile(filepath.Join(dir, "inside", "log.json"))
 			require.NoError(t, err)
