@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -31,6 +32,7 @@ type DomainFigure struct {
 	Greatest func(class int) float64   // the greatest over them
 	Least    func(class int) float64   // the least
 	From     func(d *Division) float64 // from the counts and the figures before; NaN for none
+	Domain   func(domain int) float64  // of the domain itself, by its place; NaN for none
 }
 
 // A Division has the figures of a domain so far.
@@ -124,11 +126,18 @@ type Domains struct {
 // come in the order in which they are written; the riskiest domains are those with the most of the first that a report tells of.
 func (b *BoundKey) Divide(
 	ctx context.Context, tables []*contingency.Table, env Env, m *schemas.MeasuredKey, frequency func(class int) int64, figures ...DomainFigure,
+) (Domains, error) {
+	return b.DivideTable(ctx, tables, env, m, 0, frequency, figures...)
+}
+
+// DivideTable is Divide where another table of the plan, which DivideBeside was asked for, takes the place of the key's.
+func (b *BoundKey) DivideTable(
+	ctx context.Context, tables []*contingency.Table, env Env, m *schemas.MeasuredKey, table int, frequency func(class int) int64, figures ...DomainFigure,
 ) (d Domains, err error) {
 	if b.by == nil {
 		return d, nil
 	}
-	margin, err := b.margin(ctx, tables, env, len(figures))
+	margin, err := b.margin(ctx, tables, env, table, len(figures))
 	if err != nil {
 		return d, err
 	}
@@ -136,30 +145,62 @@ func (b *BoundKey) Divide(
 	if err := d.checkNames(b.Prefix); err != nil {
 		return d, err
 	}
-	err = b.eachPart(ctx, tables, env, 0, margin, func(class, domain int, records int64) {
-		d.rows[domain].add(class, records, frequency(class), figures)
+	err = b.eachPart(ctx, tables, env, table, margin, func(class, domain int, records int64) {
+		d.rows[domain].add(class, records, frequency(class), figures, table)
 	})
-	for _, table := range slices.Sorted(maps.Keys(b.beside)) {
-		if table == 0 || err != nil {
+	for _, more := range slices.Sorted(maps.Keys(b.beside)) {
+		if more == table || err != nil || !slices.ContainsFunc(figures, func(f DomainFigure) bool { return f.Table == more && f.counted() }) {
 			continue
 		}
-		err = b.eachPart(ctx, tables, env, table, margin, func(class, domain int, records int64) {
-			d.rows[domain].addFigures(class, records, figures, table)
+		err = b.eachPart(ctx, tables, env, more, margin, func(class, domain int, records int64) {
+			d.rows[domain].addFigures(class, records, figures, more)
 		})
 	}
 	if err != nil {
 		return d, err
 	}
 	for i := range d.rows {
-		d.rows[i].complete(figures)
+		d.rows[i].complete(i, figures)
 	}
 	m.Divided = d.summary()
 	return d, nil
 }
 
+// DomainTable is the place in the plan of the table that has the domains beside the key.
+func (b *BoundKey) DomainTable() int { return b.beside[0].table }
+
+// DomainClasses are the classes of that table by domain, and how each is called.
+func (b *BoundKey) DomainClasses(ctx context.Context, tables []*contingency.Table, env Env) (classes [][]int, names []string, err error) {
+	margin, err := b.margin(ctx, tables, env, 0, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	with := tables[b.DomainTable()]
+	domain, err := Projected(ctx, with, b.beside[0].by, margin)
+	if err != nil {
+		return nil, nil, err
+	}
+	classes = make([][]int, margin.Classes())
+	for class, d := range domain {
+		classes[d] = append(classes[d], class)
+	}
+	for d := range classes {
+		var parts []string
+		for v, variable := range margin.Variables {
+			value := "(missing)"
+			if c := int(margin.Code(d, v)); c < len(variable.Categories) {
+				value = variable.Categories[c]
+			}
+			parts = append(parts, variable.Name+" = "+value)
+		}
+		names = append(names, strings.Join(parts, ", "))
+	}
+	return classes, names, nil
+}
+
 // margin is the table of the domains alone.
-func (b *BoundKey) margin(ctx context.Context, tables []*contingency.Table, env Env, figures int) (*contingency.Table, error) {
-	beside := b.beside[0]
+func (b *BoundKey) margin(ctx context.Context, tables []*contingency.Table, env Env, table, figures int) (*contingency.Table, error) {
+	beside := b.beside[table]
 	with := tables[beside.table]
 	if err := env.InMemory(with, fmt.Sprintf("the domains of %d classes", with.Classes()), 8*int64(with.Classes()), FewerVariables); err != nil {
 		return nil, err
@@ -253,7 +294,7 @@ func (d *Domains) checkNames(who string) error {
 }
 
 // add adds records of a class.
-func (d *Division) add(class int, records, frequency int64, figures []DomainFigure) {
+func (d *Division) add(class int, records, frequency int64, figures []DomainFigure, table int) {
 	if frequency == 0 {
 		d.Dropped += records
 		return
@@ -265,13 +306,13 @@ func (d *Division) add(class int, records, frequency int64, figures []DomainFigu
 	case 2:
 		d.Pairs += records
 	}
-	d.addFigures(class, records, figures, 0)
+	d.addFigures(class, records, figures, table)
 }
 
 // addFigures adds those whose classes are of this table.
 func (d *Division) addFigures(class int, records int64, figures []DomainFigure, table int) {
 	for k, f := range figures {
-		if f.Table != table || f.From != nil {
+		if f.Table != table || !f.counted() {
 			continue
 		}
 		x, v := &d.Figures[k], f.of(class)
@@ -298,16 +339,21 @@ func (d *Division) addFigures(class int, records int64, figures []DomainFigure, 
 }
 
 // complete fills in what follows from the sums.
-func (d *Division) complete(figures []DomainFigure) {
+func (d *Division) complete(domain int, figures []DomainFigure) {
 	for k, f := range figures {
 		switch {
 		case f.From != nil:
 			d.Figures[k] = f.From(d)
+		case f.Domain != nil:
+			d.Figures[k] = f.Domain(domain)
 		case f.Mean != nil && d.means[k] > 0:
 			d.Figures[k] /= float64(d.means[k])
 		}
 	}
 }
+
+// counted tells whether it is made of classes.
+func (f *DomainFigure) counted() bool { return f.From == nil && f.Domain == nil }
 
 // of is what it is of a class.
 func (f *DomainFigure) of(class int) float64 {

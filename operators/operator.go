@@ -108,6 +108,17 @@ type Ranked interface {
 	Rank(class int64) (score float64, frequency int64)
 }
 
+// RankedBeside is what a Ranked may also be: it ranks the classes of another table of its plan.
+type RankedBeside interface{ RankedTable() int }
+
+// rankedTable is the place of the table whose classes are ranked.
+func rankedTable(f Ranked) int {
+	if r, ok := f.(RankedBeside); ok {
+		return r.RankedTable()
+	}
+	return 0
+}
+
 // An UnknownColumnError says that an operator names a column that is not there.
 type UnknownColumnError struct {
 	Operator, Column string

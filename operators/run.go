@@ -227,7 +227,7 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 			top = append(top, w.top[i]...)
 		}
 		ranking := Ranking{Operator: r.chain.steps[i].plan.Name, Column: ranked.RankedBy(), Rows: leading(top)}
-		if err := r.describe(&ranking, r.tables[r.chain.steps[i].tables[0].id]); err != nil {
+		if err := r.describe(&ranking, r.tables[r.chain.steps[i].tables[rankedTable(ranked)].id]); err != nil {
 			return err
 		}
 		r.report.Rankings = append(r.report.Rankings, ranking)

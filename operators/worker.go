@@ -154,7 +154,7 @@ func (w *worker) applyStep(ctx context.Context, i int) error {
 		}
 	}
 	if ranked, ok := fitted.(Ranked); ok && w.scan.final {
-		w.rank(i, ranked, rows.Class[0])
+		w.rank(i, ranked, rows.Class[rankedTable(ranked)])
 	}
 	return nil
 }

@@ -84,10 +84,33 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 			k.Add(path+".estimator", "estimator: %s is of models without effects of cells and anchor: take estimator: gamma, or effects: none", m.Estimator)
 		}
 	}
+	m.checkFit(k, path)
 	if m.ModelIn == "" {
 		return
 	}
 	if m.Search != "" || m.Weights != "" || m.EdgePenalty != 0 || m.PriorPrecision != nil || m.Auto || m.ModelOut != "" {
 		k.Add(path+".model_in", "a model that is read is not fitted: leave out search, weights, edge_penalty, prior_precision and model_out")
+	}
+}
+
+// checkFit refuses what is of one model where each domain has its own.
+func (m *Config) checkFit(k *schemas.Checker, path string) {
+	if m.Fit != FitEach {
+		return
+	}
+	if len(m.By) == 0 {
+		k.Add(path+".fit", "fit: each fits a model of each domain, and by names no columns that tell them apart; add %s",
+			advice.Advice{Spec: "by: [REGION]", Flags: "--by-domain REGION"})
+	}
+	for _, x := range []struct {
+		set  bool
+		name string
+	}{{m.ModelIn != "", "model_in"}, {m.ModelOut != "", "model_out"}, {m.Baselines, "baselines"}, {m.RelativeRisk, "relative_risk"}} {
+		if x.set {
+			k.Add(path+"."+x.name, "%s is of one model, and fit: each has one of each domain; leave it out, or choose the records of a domain (select)", x.name)
+		}
+	}
+	if m.Auto || len(m.PriorPrecision) > 1 {
+		k.Add(path+".prior_precision", "fit: each takes one prior_precision for all domains, such as 1")
 	}
 }

@@ -17,6 +17,7 @@ const (
 	ColumnCorrectMatch      = "correct_match"
 	ColumnPopulationUnique  = "population_unique"
 	ColumnExpectedFrequency = "expected_frequency"
+	ColumnDomainFrequency   = "domain_frequency" // of FitEach
 	ColumnSetMatch          = "set_match"
 )
 
@@ -61,6 +62,7 @@ type Config struct {
 	Baselines      bool      // compare with simpler models
 	RelativeRisk   bool      // compare with the risk without each variable and category
 	Ordinal        []string  // variables whose categories are collapsed with their neighbours only
+	Fit            string    // one of Fits: one model of all domains, or one of each
 	ModelOut       string    // file that the fitted model is saved to
 	ModelIn        string    // file with a model that is used without a fit
 }
@@ -72,7 +74,14 @@ var (
 	GraphMoves       = []string{"edge", "edges", "clique"}
 	Schedules        = []string{"sweeps", "thesis"}
 	WindowDirections = []string{"up", "both"}
+	Fits             = []string{FitOnce, FitEach}
 	Estimators       = []string{"gamma", "poisson", "exact", "montecarlo"}
+)
+
+// Ways to fit models to domains.
+const (
+	FitOnce = "once"
+	FitEach = "each"
 )
 
 // Graphs that have a name.
@@ -182,7 +191,16 @@ func (c *Config) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "model-out", Aside: true, Usage: "save the fitted model to `FILE`"}},
 		{Name: "model_in", To: &c.ModelIn, Doc: "File with a saved model, which is used without a fit.", Schema: `"minLength": 1`,
 			Flag: &schemas.Flag{Name: "model-in", Aside: true, Usage: "use the model in `FILE` without a fit"}},
-	}, append(c.DomainFields(), schemas.ReplaceField(&c.Replace))...)}
+	}, append(append(c.DomainFields(), c.fitField()), schemas.ReplaceField(&c.Replace))...)}
+}
+
+// fitField is that of models of domains.
+func (c *Config) fitField() schemas.Field {
+	return schemas.Field{Name: "fit", To: &c.Fit, Words: Fits, Default: FitOnce,
+		Doc: "once: one model of the file, whose measures are summed over the records of each domain. each: a model of each domain, as if its records were a file: " +
+			"keys are counted within it, and the columns come from it.",
+		Flag: &schemas.Flag{Name: "domain-fit",
+			Usage: "mc3: fit one model of the file, or one of each domain as if it were a file of its own: once or each (default: once)"}}
 }
 
 // between is the range of a whole number, with one that is often good.
@@ -210,6 +228,10 @@ func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
 		columns = append(columns, schemas.ColumnInfo{
 			Name: schemas.Column(c.ColumnPrefix(), name), Type: schemas.Double, Description: meaning, Label: label, Note: note,
 		})
+	}
+	if c.Fit == FitEach {
+		columns = append(columns, schemas.ColumnInfo{Name: schemas.Column(c.ColumnPrefix(), ColumnDomainFrequency), Type: schemas.Int64,
+			Description: "records of the domain with this key"})
 	}
 	add(ColumnCorrectMatch, "E[1/F]: chance that a population member who fits this key is this record; above 0, at most 1/f",
 		"correct match", "E[1/F] of this key")

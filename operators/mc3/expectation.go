@@ -8,7 +8,8 @@ import (
 	"microrisk/engine/bayes/risk"
 )
 
-// An Expecting is a Fitted that has a model of the population: what it expects of the classes of the sample.
+// An Expecting is a Fitted that may have a model of the population: what it expects of the classes of the sample. Models of domains, whose
+// classes are not those of the key, give nil.
 type Expecting interface {
 	Expectation() *Expectation
 }

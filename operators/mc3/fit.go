@@ -79,9 +79,24 @@ type fittedLaw struct {
 	intervals  []Interval
 }
 
-// fit searches for models and measures the classes of the table by them.
+// fit searches for models and measures the classes of the key by them.
 func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operators.Env) (operators.Fitted, error) {
-	t := tables[0]
+	if b.each {
+		return b.fitEach(ctx, tables, env)
+	}
+	f, err := b.fitTable(ctx, tables[0], env)
+	if err != nil {
+		return nil, err
+	}
+	f.Columns = f.columns()
+	if err := f.divide(ctx, tables, env); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// fitTable searches for models and measures the classes of the table by them.
+func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operators.Env) (*fitted, error) {
 	sample, err := operators.SampleOf(b.Sampling, t, b.drop) // what is wrong with the sampling is told before the search
 	if err != nil {
 		return nil, err
@@ -147,15 +162,11 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if b.Config.SetMatch {
 		f.values = append(f.values, spread(d, t.Classes(), cells.SetMatch))
 	}
-	f.Columns = f.columns()
 	s := &summarizer{bound: b, table: t, data: d, laws: laws, sample: sample, options: o, env: env}
 	if b.weighed() {
 		s.weights = t
 	}
 	if f.summary, err = s.summarise(ctx); err != nil {
-		return nil, err
-	}
-	if err := f.divide(ctx, tables, env); err != nil {
 		return nil, err
 	}
 	f.model = b.saved(t, laws[0])

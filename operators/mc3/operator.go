@@ -98,6 +98,9 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	if err := operators.RequestWeight(b.Plan, in, o.Sampling); err != nil {
 		return nil, err
 	}
+	if b.Config.Fit == FitEach {
+		return b.Plan, b.requestEach()
+	}
 	return b.Plan, nil
 }
 
@@ -107,6 +110,7 @@ type bound struct {
 	*operators.BoundKey
 	drop []bool // by key variable: records without a value are left out
 	law  *risk.Law
+	each bool // of each domain a model of its own
 }
 
 // names are those of the key variables.
@@ -146,6 +150,9 @@ func (f *fitted) Model() *Model { return f.model }
 func (f *fitted) RankedBy() string {
 	return schemas.Column(f.bound.Prefix, ColumnCorrectMatch)
 }
+
+// RankedTable is a RankedBeside's.
+func (f *fitted) RankedTable() int { return f.bound.classTable() }
 
 // Rank is a Ranked's.
 func (f *fitted) Rank(class int64) (float64, int64) { return f.values[0][class], f.count[class] }

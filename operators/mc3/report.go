@@ -30,7 +30,11 @@ func (c *Config) Head(_ *schemas.Spec, document any) *report.Head {
 
 // modelRows are the measures of the file by models of the population.
 func modelRows(m *Summary) [][]report.Cell {
-	rows := [][]report.Cell{{report.Left("models"), report.Right(report.Count(int64(len(m.Models)))), report.Left(foundBy(m))}}
+	models := int64(len(m.Models))
+	if m.Fit == FitEach {
+		models = m.Domains().Count
+	}
+	rows := [][]report.Cell{{report.Left("models"), report.Right(report.Count(models)), report.Left(foundBy(m))}}
 	add := func(limit, name string, value *float64, note string) {
 		for _, i := range m.Intervals {
 			if i.Measure == limit {
@@ -108,6 +112,8 @@ const shortModel = 42
 // foundBy says how the models were found.
 func foundBy(m *Summary) string {
 	switch {
+	case m.Fit == FitEach:
+		return "one a domain, in which keys are counted; " + m.Search + " search"
 	case m.ModelFrom != "":
 		return report.Shorten("read from "+report.Printable(m.ModelFrom), 50)
 	case m.Search == "fixed":

@@ -14,6 +14,7 @@ type Summary struct {
 	PopulationSize   float64  `json:"population_size"` // of the records: records / sampling_fraction
 	Search           string   `json:"search"`
 	SearchReason     string   `json:"search_reason,omitempty"` // why this search, where the spec left it open
+	Fit              string   `json:"fit,omitempty"`           // each: of each domain
 	ModelFrom        string   `json:"model_from,omitempty"`    // the file that the model came from
 	Estimator        string   `json:"estimator"`
 	PriorPrecision   float64  `json:"prior_precision"`

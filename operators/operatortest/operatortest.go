@@ -17,12 +17,17 @@ import (
 	"microrisk/schemas"
 )
 
-// Lines makes records of text columns: "name name" and one line a row, "_" for null, cut into batches of the given size.
+// Lines makes records of text columns: "name name" and one line a row, "_" for null, cut into batches of the given size. Columns
+// called name:number are of numbers.
 func Lines(t *testing.T, mem memory.Allocator, batch int, header string, rows ...string) *operators.Records {
 	t.Helper()
 	var fields []arrow.Field
 	for _, name := range strings.Fields(header) {
-		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+		field := arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}
+		if name, number := strings.CutSuffix(name, ":number"); number {
+			field.Name, field.Type = name, arrow.PrimitiveTypes.Float64
+		}
+		fields = append(fields, field)
 	}
 	schema := arrow.NewSchema(fields, nil)
 	var records []arrow.Record
@@ -33,7 +38,7 @@ func Lines(t *testing.T, mem memory.Allocator, batch int, header string, rows ..
 				if text == "_" {
 					b.Field(c).AppendNull()
 				} else {
-					b.Field(c).(*array.StringBuilder).Append(text)
+					require.NoError(t, b.Field(c).AppendValueFromString(text))
 				}
 			}
 		}

@@ -55,6 +55,28 @@ func TestDomains(t *testing.T) {
 	require.Contains(t, r.out, "suda: {by: [region, sex], domains: d.csv}")
 }
 
+// A model of each domain: columns, the riskiest records and the figures are those of the domains.
+func TestDomainFit(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", "age,sex,job", "--fraction", "0.1", "--measures", "suda,mc3", "--by-domain", "region",
+		"--domains", "d.csv", "--domain-fit", "each", "--out", "risk.csv", "--summary", "s.json")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "one a domain, in which keys are counted")
+	text, err := os.ReadFile("risk.csv")
+	require.NoError(t, err)
+	require.Contains(t, strings.SplitN(string(text), "\n", 2)[0], "mc3_domain_frequency,mc3_correct_match")
+	text, err = os.ReadFile("s.json")
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"fit": "each"`)
+	text, err = os.ReadFile("d.mc3.csv")
+	require.NoError(t, err)
+	require.Contains(t, string(text), ",pu,cm_um,population_size\n")
+	refused(t, map[string]string{
+		"assess people.csv --key age --fraction 0.1 --measures mc3 --domain-fit each --out o.csv":                                "add --by-domain REGION",
+		"assess people.csv --key age --fraction 0.1 --measures mc3 --domain-fit each --by-domain region --baselines --out o.csv": "baselines is of one model",
+	}, ExitFailed, ExitWrong)
+}
+
 func TestDomainsRefused(t *testing.T) {
 	folder(t)
 	refused(t, map[string]string{

@@ -243,10 +243,13 @@ func (j *judged) strategies(ctx context.Context, s *Spec, r *operators.Report, c
 	j.Strategies = []StrategyResult{{"CM|SU", truth["cm_su"]}, {"CM|UM", truth["cm_um"]}}
 	for _, o := range r.Operators {
 		expecting, ok := o.Fitted.(mc3.Expecting)
-		if !ok || len(expecting.Expectation().Data.Counts) == 0 {
+		if !ok {
 			continue
 		}
 		expects := expecting.Expectation()
+		if expects == nil || len(expects.Data.Counts) == 0 {
+			continue
+		}
 		e := &attack.Estimate{Sample: expects.Data.Counts, Match: expects.Cells.CorrectMatch, Expected: expects.Cells.ExpectedFrequency}
 		order := e.Order(attack.ByMatch)
 		m := min(s.TopClasses, len(order))
