@@ -40,7 +40,7 @@ func NewGridWithin(trees []*Tree, cells []int32, most int) (*Grid, error) {
 		g.step[v] = all
 		n := int64(len(trees[v].Nodes))
 		if all > math.MaxInt64/2/n {
-			return nil, fmt.Errorf("a table of %d variables with so many categories has too many cells to be numbered", len(trees))
+			return nil, fmt.Errorf("a table of %d variables with so many categories has too many cells to be numbered: take fewer or coarser variables", len(trees))
 		}
 		all *= n
 	}

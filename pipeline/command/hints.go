@@ -28,11 +28,11 @@ func unknownFlag(command *cli.Command, name string, known []string) error {
 	if n := schemas.Nearest(name, known); n != "" {
 		return usage("there is no flag --%s; did you mean --%s?", name, n)
 	}
-	of := ""
+	of := "microrisk"
 	if command != nil {
-		of = command.Name + " "
+		of = command.HelpName // that of its family too
 	}
-	return usage("there is no flag --%s; microrisk %s--help lists them", name, of)
+	return usage("there is no flag --%s; %s --help lists them", name, of)
 }
 
 // strayWords finds arguments that are no files and look like key variables: --key A B C.

@@ -43,7 +43,10 @@ func TestTableFlagsThatDoNothing(t *testing.T) {
 		}
 	}
 	for flags, says := range map[string]string{
-		"table protect " + ready + "--missing drop":                                                            "--missing is for records",
+		"table redesign survey.csv --zzz":           "there is no flag --zzz; microrisk table redesign --help lists them",
+		"assess survey.csv --zzz":                   "there is no flag --zzz; microrisk assess --help lists them",
+		"table profiles zzzzzz":                     `the profile "zzzzzz" is unknown; it is one of abs, `,
+		"table protect " + ready + "--missing drop": "--missing is for records",
 		"table protect sums.csv --table region,sex --count n --value v --second s --rule min":                  "name their column (--max)",
 		"table protect sums.csv --table region,sex --count n --value v --lower l --rule min":                   "name the columns of both (--lower and --upper)",
 		"table compare survey.csv --table region,sex --rule min --grid grid.yaml":                              "grid.yaml:1:21: --base belongs to --method rounding, and the method is optimal",

@@ -172,18 +172,18 @@ func Text(name string) ([]byte, error) {
 
 func unknown(name string) error {
 	var names []string
-	list, err := All()
+	all, err := All()
 	if err != nil {
 		return err
 	}
-	for _, p := range list {
+	for _, p := range all {
 		names = append(names, p.Name)
 	}
-	near := ""
+	list := strings.Join(names, ", ") + ", or a file such as office.yaml"
 	if n := schemas.Nearest(name, names); n != "" {
-		near = fmt.Sprintf("did you mean %s? ", n)
+		return session.Wrong(fmt.Errorf("the profile %q is unknown; did you mean %s? (it is one of %s)", name, n, list))
 	}
-	return session.Wrong(fmt.Errorf("the profile %q is unknown; %s(it is one of %s, or a file such as office.yaml)", name, near, strings.Join(names, ", ")))
+	return session.Wrong(fmt.Errorf("the profile %q is unknown; it is one of %s", name, list))
 }
 
 // IsFile tells whether a profile is named as a file.
