@@ -134,7 +134,7 @@ func findFlag(app *cli.App, command *cli.Command, name string) (flag cli.Flag, g
 	if f := look(app.Flags); f != nil {
 		return f, true, nil
 	}
-	return nil, false, unknownFlag(command, name, known)
+	return nil, false, unknownFlag(app, command, name, known)
 }
 
 func takesValue(f cli.Flag) bool {

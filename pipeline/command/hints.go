@@ -21,18 +21,27 @@ var meant = map[string]string{
 }
 
 // unknownFlag says what was probably meant by a flag that there is not.
-func unknownFlag(command *cli.Command, name string, known []string) error {
+func unknownFlag(app *cli.App, command *cli.Command, name string, known []string) error {
 	if to := meant[name]; slices.Contains(known, to) {
 		return usage("there is no flag --%s; did you mean --%s?", name, to)
 	}
 	if n := schemas.Nearest(name, known); n != "" {
 		return usage("there is no flag --%s; did you mean --%s?", name, n)
 	}
-	of := "microrisk"
-	if command != nil {
-		of = command.HelpName // that of its family too
+	return usage("there is no flag --%s; microrisk %s--help lists them", name, pathOf(app.Commands, command))
+}
+
+// pathOf is a command's name after those of its families, each with a space; "" for none.
+func pathOf(list []*cli.Command, command *cli.Command) string {
+	for _, c := range list {
+		if c == command {
+			return c.Name + " "
+		}
+		if below := pathOf(c.Subcommands, command); below != "" {
+			return c.Name + " " + below
+		}
 	}
-	return usage("there is no flag --%s; %s --help lists them", name, of)
+	return ""
 }
 
 // strayWords finds arguments that are no files and look like key variables: --key A B C.
