@@ -175,9 +175,10 @@ func (c *Config) Fields() schemas.Table {
 			Doc: "gamma: a gamma law matched to the posterior of a cell. poisson: maximum-likelihood proportions. exact: the posterior itself. montecarlo: draws " +
 				"from it.",
 			Flag: &schemas.Flag{Name: "estimator", Usage: "how a record's probabilities are computed: gamma, poisson, exact or montecarlo (default: gamma)"}},
-		{Name: "effects", To: &c.Effects, Words: Effects, Default: EffectsNone,
-			Doc:  "lognormal: each cell has an effect of its own beside the models, whose spread the sample tells. none: the models say all.",
-			Flag: &schemas.Flag{Name: "effects", Usage: "effects of cells beside the models: lognormal or none (default: none)"}},
+		{Name: "effects", To: &c.Effects, Words: Effects,
+			Doc: "lognormal: each cell has an effect of its own beside the models, whose spread the sample tells. none: the models say all, and overstate. " +
+				"Without it lognormal, but none with another estimator than gamma, with an anchor, or with a saved model without effects.",
+			Flag: &schemas.Flag{Name: "effects", Usage: "effects of cells beside the models: lognormal or none (default: lognormal with the estimator gamma)"}},
 		{Name: "anchor", To: &c.Anchor, Words: Anchors, Doc: "dis: what all cells should have is multiplied by one factor, by which CM|UM is DIS; for comparison.",
 			Flag: &schemas.Flag{Name: "anchor", Aside: true, Usage: "multiply what cells should have so that CM|UM is DIS, for comparison: dis"}},
 		{Name: "set_match", To: &c.SetMatch, Doc: "Add the chance that the records of a key are just the members chosen (poisson)."},

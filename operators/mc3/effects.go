@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"microrisk/engine/bayes"
 	"microrisk/engine/bayes/effects"
@@ -28,12 +29,25 @@ const (
 var errNoPairs = errors.New("no key has one record, or none has two, so that there is no DIS to anchor on")
 
 // adjusts tells whether the measures of cells are others than the law's own.
-func (b *bound) adjusts() bool { return b.Config.Effects == EffectsLognormal || b.Config.Anchor != "" }
+func (b *bound) adjusts() bool { return b.effects() == EffectsLognormal || b.Config.Anchor != "" }
+
+// effects are what the config says, or what a saved model has, or lognormal for the estimator that they go with.
+func (b *bound) effects() string {
+	switch c := &b.Config; {
+	case c.Effects != "":
+		return c.Effects
+	case c.Anchor != "" || c.Estimator != "" && c.Estimator != Estimators[0]:
+		return EffectsNone
+	case b.Model != nil && b.Model.Sigma == nil:
+		return EffectsNone
+	}
+	return EffectsLognormal
+}
 
 // adjust gives cells an effect of their own, or anchors them, and is the options by which the file is measured then.
 func (b *bound) adjust(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.Options, env operators.Env) (risk.Options, error) {
 	n := float64(d.Records)
-	if o.Unsampled == 0 || n == 0 {
+	if o.Unsampled == 0 || n == 0 || !slices.ContainsFunc(d.Levels, func(r int) bool { return r > 1 }) {
 		return o, nil // all are known
 	}
 	phi := n / (n + o.Unsampled)
@@ -43,7 +57,7 @@ func (b *bound) adjust(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.
 		people[i] = (l.cells.ExpectedFrequency[i] - float64(f)) / (1 - phi)
 		cells[i] = effects.Cell{Records: f, People: people[i]}
 	}
-	if b.Config.Effects == EffectsLognormal {
+	if b.effects() == EffectsLognormal {
 		var err error
 		if b.Model == nil { // what others make of a cell tells more of its effect than what it made itself
 			means, err := l.law.LeftOut(ctx, d, true, o)
@@ -73,13 +87,27 @@ func (b *bound) adjust(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.
 			env.Warn("%s: %s", b.Prefix, err)
 		}
 	}
-	l.cells.SD, l.people = nil, people
+	l.cells.SD, l.people, l.measures = nil, people, m
 	for i, f := range d.Counts {
 		people[i] *= l.factor
 		l.cells.PopulationUnique[i], l.cells.CorrectMatch[i], l.cells.ExpectedFrequency[i] = m.Of(f, people[i])
 	}
 	o.Adjusted = true
 	return o, ctx.Err()
+}
+
+// together makes CM|UM the chance of an attack on all sample uniques at once.
+func (l *fittedLaw) together(d *bayes.Data) {
+	n1, mean, variance := 0.0, 0.0, 0.0
+	for i, f := range d.Counts {
+		if f == 1 {
+			_, v := l.measures.Variances(1, l.people[i])
+			n1, mean, variance = n1+1, mean+l.cells.ExpectedFrequency[i]-1, variance+v
+		}
+	}
+	if n1 > 0 {
+		l.file.CMUM = n1 * matchOf(n1, mean, variance)
+	}
 }
 
 // anchor finds the factor on what all cells should have by which theta is DIS.

@@ -92,7 +92,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 	}
 }
 
-// With effects PU is what the population uniques of the sample stand for, and CM|UM the sample uniques over their expected people.
+// With effects PU is what the population uniques of the sample stand for, and CM|UM what an attack on all sample uniques expects.
 func TestFileMeasuresWithEffects(t *testing.T) {
 	rows, _, size := clumpy(3, 1, .2)
 	out, report, err := mc3Rows(t, withEffects(), schemas.Sampling{PopulationSize: int64(size)}, operators.Options{}, rows, nil)
@@ -108,7 +108,22 @@ func TestFileMeasuresWithEffects(t *testing.T) {
 			people += cells.Cells.ExpectedFrequency[i]
 		}
 	}
-	require.InDelta(t, float64(s.KeySummary.SampleUniques)/people, *s.CMUM, 1e-12)
+	n1 := float64(s.KeySummary.SampleUniques)
+	require.InEpsilon(t, n1/people, *s.CMUM, .02)
+	require.Greater(t, *s.CMUM, n1/people, "the mean of 1/F is above 1 over the mean")
+	estimate, err := cells.Attack(t.Context())
+	require.NoError(t, err)
+	var uniques []int
+	for i, f := range cells.Data.Counts {
+		if f == 1 {
+			uniques = append(uniques, i)
+		}
+	}
+	sums, err := estimate.Together(t.Context(), uniques, []int{1, len(uniques)})
+	require.NoError(t, err)
+	require.InDelta(t, *s.CMUM, n1*sums[1].Match, 1e-12)
+	require.InEpsilon(t, cells.Cells.CorrectMatch[uniques[0]], sums[0].Match, .12, "one class: a negative binomial in place of the mixture")
+	require.Less(t, sums[0].After, sums[0].Match)
 	again, second, err := mc3Rows(t, withEffects(), schemas.Sampling{PopulationSize: int64(size)}, operators.Options{Workers: 3, Batch: 7}, rows, nil)
 	require.NoError(t, err)
 	require.Equal(t, out, again)
@@ -134,5 +149,17 @@ func TestNoIntervals(t *testing.T) {
 		_, report, err := mc3Rows(t, c.config, c.sampling, operators.Options{}, c.rows, nil)
 		require.NoError(t, err, name)
 		require.Nil(t, report.Operators[0].Summary.(*mc3.Summary).Intervals, name)
+	}
+}
+
+// Intervals are those of beta laws, also where a figure is nearly 0, nearly sure, or not known at all.
+func TestIntervalsAtTheBorders(t *testing.T) {
+	for _, c := range []struct{ x, se, most, lower, upper float64 }{
+		{.5, .001, 1, .49804, .50196}, {200, 10, 1e6, 180.87, 220.07}, {1e-6, 1.4e-4, 1, 0, 0}, {.3, .5, 1, 0, 1}, {0, 0, 1, 0, 0}, {1, 0, 1, 1, 1},
+		{.01, .01, 1, .0002531, .0369}, {40, 2.4, 6362, 35.42, 44.82}, {.4, 2e-4, 1, .399608, .400392},
+	} {
+		i := mc3.IntervalOf("pu", c.x, c.se, c.most)
+		require.InDelta(t, c.lower, i.Lower, 2e-3*c.x+1e-12, "%v", c)
+		require.InDelta(t, c.upper, i.Upper, 5e-3*c.x+1e-12, "%v", c)
 	}
 }

@@ -2,9 +2,12 @@ package mc3
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"microrisk/engine/attack"
 	"microrisk/engine/bayes"
+	"microrisk/engine/bayes/effects"
 	"microrisk/engine/bayes/risk"
 )
 
@@ -22,6 +25,8 @@ type Expectation struct {
 	File  *risk.File
 
 	options risk.Options
+	people  []float64         // that cells should have, where the measures of cells are not the law's own
+	effects *effects.Measures // and those that they are
 }
 
 // Expectation is an Expecting's.
@@ -32,6 +37,9 @@ func (e *Expectation) People() float64 { return float64(e.Data.Records) + e.opti
 
 // Attack is what is expected of attacks on the classes.
 func (e *Expectation) Attack(ctx context.Context) (*attack.Estimate, error) {
+	if e.people != nil {
+		return e.attackWithEffects(), nil
+	}
 	// 1/(1+F) is the 1/F of a class with one record more, as F - f is the same.
 	one := *e.Data
 	one.Counts = make([]int64, len(e.Data.Counts))
@@ -54,4 +62,39 @@ func (e *Expectation) Attack(ctx context.Context) (*attack.Estimate, error) {
 			}
 			return sums, err
 		}}, nil
+}
+
+// attackWithEffects is Attack where cells have effects of their own, or are anchored. What several classes have together is negative binomial by
+// the sums of the means and variances of F - f.
+func (e *Expectation) attackWithEffects() *attack.Estimate {
+	out := &attack.Estimate{People: e.People(), Sample: e.Data.Counts, Match: e.Cells.CorrectMatch, Expected: e.Cells.ExpectedFrequency}
+	for i, f := range e.Data.Counts {
+		out.After = append(out.After, e.effects.After(f, e.people[i]))
+	}
+	out.Together = func(ctx context.Context, order, at []int) ([]attack.Sum, error) {
+		if len(at) > 0 && (at[0] < 1 || at[len(at)-1] > len(order) || !slices.IsSorted(at)) {
+			return nil, fmt.Errorf("numbers of cells must ascend from 1 to %d", len(order))
+		}
+		var sums []attack.Sum
+		records, mean, variance, done := 0.0, 0.0, 0.0, 0
+		for _, m := range at {
+			for _, i := range order[done:m] {
+				f := e.Data.Counts[i]
+				_, v := e.effects.Variances(f, e.people[i])
+				records, mean, variance = records+float64(f), mean+e.Cells.ExpectedFrequency[i]-float64(f), variance+v
+			}
+			done = m
+			sums = append(sums, attack.Sum{Match: matchOf(records, mean, variance), After: matchOf(records+1, mean, variance)})
+		}
+		return sums, ctx.Err()
+	}
+	return out
+}
+
+// matchOf is E[1/F] where F - f has a mean and a variance, which is at least as large.
+func matchOf(f, mean, variance float64) float64 {
+	if q := variance/mean - 1; q > 1e-12 {
+		return risk.NegativeBinomialMatch(f, mean/q, q)
+	}
+	return risk.PoissonMatch(f, mean)
 }

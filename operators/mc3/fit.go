@@ -76,6 +76,7 @@ type fittedLaw struct {
 	predictive float64      // sum over records of log E[pi] of their cells, each without the record
 	factor     float64      // on what cells should have
 	people     []float64    // that cells should have, where they have effects or are anchored
+	measures   *effects.Measures
 	intervals  []Interval
 }
 
@@ -147,6 +148,9 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 		if l.file, err = l.law.File(ctx, d, l.cells, own); err != nil {
 			return nil, err
 		}
+		if own.Adjusted && b.Config.Anchor == "" {
+			l.together(d)
+		}
 	}
 	if laws[0].intervals, err = laws[0].uncertain(ctx, d, o); err != nil {
 		return nil, err
@@ -170,7 +174,7 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 		return nil, err
 	}
 	f.model = b.saved(t, laws[0])
-	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o}
+	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o, people: laws[0].people, effects: laws[0].measures}
 	return f, nil
 }
 

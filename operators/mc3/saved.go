@@ -19,7 +19,7 @@ func (b *bound) saved(t *contingency.Table, l *fittedLaw) *Model {
 		return b.Model
 	}
 	m := &Model{Version: schemas.Version, PriorPrecision: l.precision, Records: l.law.Records, Search: string(l.found.Method)}
-	if b.Config.Effects == EffectsLognormal {
+	if b.effects() == EffectsLognormal {
 		m.Sigma = new(float64)
 		if l.effects != nil {
 			*m.Sigma = l.effects.Sigma

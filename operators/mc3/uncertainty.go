@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"microrisk/engine/bayes"
 	"microrisk/engine/bayes/effects"
 	"microrisk/engine/bayes/risk"
@@ -54,8 +56,7 @@ func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options
 		return nil, nil
 	}
 	n, n1 := float64(d.Records), float64(f.SampleUniques)
-	u := &uncertainty{counts: d.Counts, people: l.people, fraction: n / (n + o.Unsampled), effects: l.effects}
-	u.measures = effects.New(l.effects.Sigma, u.fraction)
+	u := &uncertainty{counts: d.Counts, people: l.people, fraction: n / (n + o.Unsampled), effects: l.effects, measures: l.measures}
 	variances, slopes := u.within()
 	between, err := l.law.Variances(ctx, d, slopes, o)
 	if err != nil {
@@ -78,12 +79,17 @@ func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options
 	}, nil
 }
 
-// interval is that of a figure between 0 and most, symmetric on the logit scale.
+// interval is that of a figure between 0 and most: of the beta law that has its mean and variance.
 func interval(measure string, x, se, most float64) Interval {
 	out := Interval{Measure: measure, SE: se, Lower: x, Upper: x}
-	if p := x / most; p > 0 && p < 1 {
-		logit, by := math.Log(p/(1-p)), 1.959964*se/most/(p*(1-p))
-		out.Lower, out.Upper = most/(1+math.Exp(by-logit)), most/(1+math.Exp(-by-logit))
+	p, v := x/most, se*se/most/most
+	switch weight := p*(1-p)/v - 1; {
+	case v == 0:
+	case weight > 0:
+		law := distuv.Beta{Alpha: p * weight, Beta: (1 - p) * weight}
+		out.Lower, out.Upper = most*law.Quantile(.025), most*law.Quantile(.975)
+	default: // nothing is known
+		out.Lower, out.Upper = 0, most
 	}
 	return out
 }

@@ -45,7 +45,7 @@ func TestEffectsOfCells(t *testing.T) {
 	assess := func(file, name string, more ...string) result {
 		return microrisk(t, append([]string{"assess", file, "--measures", "mc3", "--fraction", ".02", "--out", name + ".csv", "--summary", name + ".json"}, more...)...)
 	}
-	r := assess(cps, "with", "--key", key, "--effects", "lognormal", "--model-out", "model.json")
+	r := assess(cps, "with", "--key", key, "--model-out", "model.json")
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.out, "effects of cells")
 	with := read("with.json").Operators.MC3
@@ -68,7 +68,7 @@ func TestEffectsOfCells(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(one), string(other))
 
-	require.Zero(t, assess(cps, "none", "--key", key, "--model-out", "plain.json").status)
+	require.Zero(t, assess(cps, "none", "--key", key, "--effects", "none", "--model-out", "plain.json").status)
 	none := read("none.json").Operators.MC3
 	require.Nil(t, none.Effects)
 	require.NotEqual(t, none.PUSU, with.PUSU)

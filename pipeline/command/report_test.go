@@ -27,6 +27,8 @@ func TestLimitsInTheTable(t *testing.T) {
 		"suda,mc3",
 		"--mc3-missing",
 		"drop",
+		"--effects",
+		"none",
 		"--limit",
 		"sample_uniques=7",
 		"--limit",

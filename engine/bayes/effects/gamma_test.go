@@ -119,3 +119,25 @@ func TestPoissonMatches(t *testing.T) {
 		}
 	}
 }
+
+func TestAfterAgainstDraws(t *testing.T) {
+	const sigma, fraction = 1.1, .02
+	m := New(sigma, fraction)
+	for _, f := range []int64{1, 3, 70} {
+		for _, people := range map[bool][]float64{true: {3000, 9000}, false: {2, 60, 6000}}[f > 3] {
+			r := rand.New(rand.NewPCG(1, 2))
+			var all, mean float64
+			for range 200_000 {
+				lambda := people * math.Exp(sigma*r.NormFloat64()-sigma*sigma/2)
+				w := math.Exp(float64(f)*math.Log(fraction*lambda) - fraction*lambda)
+				all, mean = all+w, mean+w*risk.PoissonMatch(float64(f+1), (1-fraction)*lambda)
+			}
+			require.InEpsilon(t, mean/all, m.After(f, people), .05, "f %d, people %v", f, people)
+		}
+	}
+	alone, match, expected := New(0, .1).Of(2, 50)
+	require.InDelta(t, risk.PoissonMatch(3, 45), New(0, .1).After(2, 50), 1e-8)
+	require.Zero(t, alone)
+	require.Greater(t, match, New(0, .1).After(2, 50))
+	require.InDelta(t, 47, expected, 1e-6)
+}

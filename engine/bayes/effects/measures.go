@@ -13,6 +13,7 @@ type Measures struct {
 	sigma, fraction float64
 	values          tables[values]
 	variances       tables[[2]float64]
+	after           tables[float64]
 }
 
 // New has the measures under a sigma of at least 0 at a sampling fraction above 0 and at most 1.
@@ -115,29 +116,59 @@ func (m *Measures) spread(f, people float64) [2]float64 {
 
 // at are the values, and their slopes over the logarithm of people.
 func (m *Measures) at(f int64, people float64) (v, slope values) {
-	x := math.Log(people) * perUnit
-	cell := math.Floor(x)
-	if !(cell-1 >= first && cell+2 <= last) { // beyond the table
-		const by = 1e-3
-		at, more := m.exact(float64(f), people), m.exact(float64(f), people*math.Exp(by))
+	point, w, by, ok := cubic(people)
+	if !ok {
+		const step = 1e-3
+		at, more := m.exact(float64(f), people), m.exact(float64(f), people*math.Exp(step))
 		for k := range slope {
-			slope[k] = (more[k] - at[k]) / by
+			slope[k] = (more[k] - at[k]) / step
 		}
 		return at, slope
 	}
 	t := m.values.of(f)
-	u := x - cell
-	w := [4]float64{-u * (u - 1) * (u - 2) / 6, (u + 1) * (u - 1) * (u - 2) / 2, -(u + 1) * u * (u - 2) / 2, (u + 1) * u * (u - 1) / 6}
-	s := [4]float64{-(3*u*u - 6*u + 2) / 6, (3*u*u - 4*u - 1) / 2, -(3*u*u - 2*u - 2) / 2, (3*u*u - 1) / 6}
 	for i := range w {
-		point := int(cell) - 1 + i
-		p := t.at(point, func() values { return m.exact(float64(f), math.Exp(float64(point)/perUnit)) })
+		p := t.at(point+i, func() values { return m.exact(float64(f), math.Exp(float64(point+i)/perUnit)) })
 		for k := range v {
 			v[k] += w[i] * p[k]
-			slope[k] += s[i] * p[k] * perUnit
+			slope[k] += by[i] * p[k]
 		}
 	}
 	return v, slope
+}
+
+// After is E[1/(F + 1)] of a cell of f records, at least 1, that should have so many people.
+func (m *Measures) After(f int64, people float64) float64 {
+	exact := func(people float64) float64 {
+		var sum, match float64
+		l := m.law(float64(f), people)
+		l.eachNode(func(effect, weight float64) {
+			sum += weight
+			match += weight * risk.PoissonMatch(float64(f+1), (1-m.fraction)*people*effect)
+		})
+		return match / sum
+	}
+	point, w, _, ok := cubic(people)
+	if !ok {
+		return exact(people)
+	}
+	t, v := m.after.of(f), 0.0
+	for i := range w {
+		v += w[i] * *t.at(point+i, func() float64 { return exact(math.Exp(float64(point+i) / perUnit)) })
+	}
+	return min(max(v, 0), 1/float64(f+1))
+}
+
+// cubic are the weights of the four points of the table about so many people, the first of which it gives, of values and of slopes; !ok: there are
+// none.
+func cubic(people float64) (point int, of, slope [4]float64, ok bool) {
+	x := math.Log(people) * perUnit
+	cell := math.Floor(x)
+	if !(cell-1 >= first && cell+2 <= last) {
+		return 0, of, slope, false
+	}
+	u := x - cell
+	return int(cell) - 1, [4]float64{-u * (u - 1) * (u - 2) / 6, (u + 1) * (u - 1) * (u - 2) / 2, -(u + 1) * u * (u - 2) / 2, (u + 1) * u * (u - 1) / 6},
+		[4]float64{-(3*u*u - 6*u + 2) / 6 * perUnit, (3*u*u - 4*u - 1) / 2 * perUnit, -(3*u*u - 2*u - 2) / 2 * perUnit, (3*u*u - 1) / 6 * perUnit}, true
 }
 
 // law is that of the effect of a cell of f records.

@@ -1,0 +1,4 @@
+package mc3
+
+// IntervalOf is interval.
+var IntervalOf = interval
