@@ -34,7 +34,7 @@ func TestEvaluationFitsItsSchema(t *testing.T) {
 	} {
 		inFolder(t, map[string]string{"p.csv": population})
 		s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{}}, schemas.Operator{Config: &individual.Config{}})
-		s.Out = "out"
+		s.Out, s.By = "out", []string{"R"}
 		_, err := evaluate.Run(t.Context(), s, session.Options{})
 		require.NoError(t, err, name)
 		text, err := os.ReadFile("out/evaluation.json")

@@ -200,7 +200,7 @@ func (c *Config) fitField() schemas.Field {
 	return schemas.Field{Name: "fit", To: &c.Fit, Words: Fits, Default: FitOnce,
 		Doc: "once: one model of the file, whose measures are summed over the records of each domain. each: a model of each domain, as if its records were a file: " +
 			"keys are counted within it, and the columns come from it.",
-		Flag: &schemas.Flag{Name: "domain-fit",
+		Flag: &schemas.Flag{Name: "domain-fit", Aside: true,
 			Usage: "mc3: fit one model of the file, or one of each domain as if it were a file of its own: once or each (default: once)"}}
 }
 

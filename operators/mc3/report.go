@@ -113,7 +113,7 @@ const shortModel = 42
 func foundBy(m *Summary) string {
 	switch {
 	case m.Fit == FitEach:
-		return "one a domain, in which keys are counted; " + m.Search + " search"
+		return "one a domain, " + m.Search + " search"
 	case m.ModelFrom != "":
 		return report.Shorten("read from "+report.Printable(m.ModelFrom), 50)
 	case m.Search == "fixed":

@@ -61,7 +61,7 @@ func TestDomainFit(t *testing.T) {
 	r := microrisk(t, "assess", "people.csv", "--key", "age,sex,job", "--fraction", "0.1", "--measures", "suda,mc3", "--by-domain", "region",
 		"--domains", "d.csv", "--domain-fit", "each", "--out", "risk.csv", "--summary", "s.json")
 	require.Equal(t, ExitDone, r.status, r.err)
-	require.Contains(t, r.out, "one a domain, in which keys are counted")
+	require.Contains(t, r.out, "one a domain, exact search")
 	text, err := os.ReadFile("risk.csv")
 	require.NoError(t, err)
 	require.Contains(t, strings.SplitN(string(text), "\n", 2)[0], "mc3_domain_frequency,mc3_correct_match")
@@ -86,7 +86,7 @@ func TestDomainsRefused(t *testing.T) {
 		"assess people.csv --key age --by-domain region --domains people.csv --out o.csv":      "people.csv",
 		"assess people.csv --key age --by-domain region --domains o.csv --out o.csv":           "o.csv",
 		"assess people.csv --key age --measures frequency --by-domain region --out o.csv":      "--by-domain belongs to attribution and individual and kanonymity and ldiversity and mc3 and suda",
-		"evaluate people.csv --key age --fraction 0.5 --measures suda --by-domain x --out dir": "by-domain",
+		"evaluate people.csv --key age --fraction 0.5 --measures suda --by-domain x --out dir": `there is no column "x"`,
 	}, ExitFailed, ExitWrong)
 	require.NoError(t, os.WriteFile("spec.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators:\n"+
 		"  - suda: {by: region, domains: d.csv}\n  - kanonymity: {by: region, domains: d.csv}\n"), 0o666))
@@ -97,4 +97,14 @@ func TestDomainsRefused(t *testing.T) {
 		_, err := os.Stat(name)
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
+}
+
+// An evaluation tells of domains on the terminal and in a file.
+func TestEvaluateByDomain(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "evaluate", "people.csv", "--key", "age,sex,job", "--fraction", "0.5", "--repetitions", "2", "--by-domain", "region", "--out", "out")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "by region")
+	_, err := os.Stat("out/domains.parquet")
+	require.NoError(t, err)
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,8 +38,9 @@ counts as riskier. Each stratum gives at least one record. Intervals of
 calibration take all records as independent.
 
 FOLDER gets evaluation.json, plots.parquet with the data of the plots, and the
-plots as SVG and PNG; of more than five fractions, that of strategies only.
-Files of other names that are there already stay.`,
+plots as SVG and PNG; of more than five fractions, that of strategies only. With
+--by-domain it gets domains.parquet, too. Files of other names that are there
+already stay.`,
 		Flags: slices.Concat(judgedFlags(), fieldFlags(new(evaluate.Spec).Fields()), documentFlags()),
 		Action: func(ctx *cli.Context) error {
 			s := &evaluate.Spec{}
@@ -197,6 +199,42 @@ func differences(list []evaluate.ScorePair, all int) string {
 	return text
 }
 
+// shownDomains is how many domains the terminal tells of.
+const shownDomains = 8
+
+// judgedDomains compares a score with the truth in the domains with the most population uniques: of those that estimate a chance the one that
+// tells population uniques best.
+func judgedDomains(e *evaluate.Evaluation, f evaluate.FractionSummary) string {
+	if len(f.Domains) == 0 {
+		return ""
+	}
+	score, best := 0, -1.0
+	for k, s := range f.Domains[0].Scores {
+		if auc := f.Scores[k].AUC.Mean; s.Truth.Mean != nil && auc != nil && *auc > best {
+			score, best = k, *auc
+		}
+	}
+	rows := [][]report.Cell{{report.Left("by " + strings.Join(e.By, ", ")), report.Right("records"), report.Right("sample uniques"),
+		report.Right("population uniques"), report.Left(f.Domains[0].Scores[score].Name), report.Left("true"), report.Left("AUC")}}
+	list := slices.Clone(f.Domains)
+	slices.SortStableFunc(list, func(a, b evaluate.DomainSummary) int { return cmp.Compare(b.PopulationUniques, a.PopulationUniques) })
+	for _, d := range list[:min(len(list), shownDomains)] {
+		var values []string
+		for _, v := range d.Values {
+			values = append(values, report.Value(v))
+		}
+		s := d.Scores[score]
+		rows = append(rows, []report.Cell{report.Left("  " + strings.Join(values, ", ")), report.Right(report.Figure(d.Records)),
+			report.Right(report.Figure(d.SampleUniques)), report.Right(report.Figure(d.PopulationUniques)), report.Left(mean(s.Estimate, e.Repetitions)),
+			report.Left(mean(s.Truth, e.Repetitions)), report.Left(mean(s.AUC, e.Repetitions))})
+	}
+	text := "\n" + table("  ", rows)
+	if more := len(list) - shownDomains; more > 0 {
+		text += fmt.Sprintf("    and %s more\n", report.Count(int64(more)))
+	}
+	return text
+}
+
 // shownFractions is how many sampling fractions the terminal tells of in full.
 const shownFractions = 3
 
@@ -246,7 +284,7 @@ func evaluationText(e *evaluate.Evaluation, folder string) string {
 		for _, s := range f.Strategies {
 			rows = append(rows, []report.Cell{report.Left(s.Name), report.Left(mean(s.Correct, e.Repetitions))})
 		}
-		text += "\n" + table("  ", rows)
+		text += "\n" + table("  ", rows) + judgedDomains(e, f)
 	}
 	if more := len(e.Fractions) - shownFractions; more > 0 {
 		text += "\nand " + report.Plural(int64(more), "fraction more", "fractions more")

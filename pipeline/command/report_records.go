@@ -102,7 +102,7 @@ func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) 
 		return ""
 	}
 	m := models[0]
-	if dis := scored; dis != nil && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
+	if dis := scored; dis != nil && m.Fit != mc3.FitEach && dis.DIS != nil && m.CMUM != nil && apart(*dis.DIS, *m.CMUM) {
 		text += note(
 			fmt.Sprintf(
 				"DIS (%s) and CM|UM (%s) answer the same question. DIS assumes no model: it counts uniques and pairs of the sample, and is nearly unbiased for the "+
@@ -115,7 +115,7 @@ func whyDifferent(spec *schemas.Spec, s *schemas.Summary, scored *suda.Summary) 
 	}
 	for _, o := range s.Operators {
 		x, ok := o.(*individual.Summary)
-		if ok && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
+		if ok && m.Fit != mc3.FitEach && m.Reidentified != nil && apart(x.Reidentified, *m.Reidentified) {
 			text += note(
 				fmt.Sprintf(
 					"Re-identifications: mc3 (%s) borrows strength between keys, by the models above and one sampling fraction; individual (%s) looks at each key by "+

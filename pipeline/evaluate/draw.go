@@ -27,6 +27,7 @@ type population struct {
 	reads   []string // columns that the judged operators look at
 	key     *session.Counting
 	group   *session.Counting // of strata or households; nil for none
+	domain  *session.Counting // of domains; nil for none
 	wholes  bool              // groups are drawn as a whole
 	classes int               // position of the column with the key's class among those added
 }
@@ -54,6 +55,10 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 	}
 	p := &population{job: j, key: &session.Counting{Requests: session.KeyRequest(*spec.Key), Classes: true}, wholes: s.Household != ""}
 	list := append(session.OperatorsOf(&spec, &session.Companions{}), p.key)
+	if s.By != nil {
+		p.domain = countDomains(s.By)
+		list = append(list, p.domain)
+	}
 	if column := s.Stratify + s.Household; column != "" {
 		role := "strata"
 		if p.wholes {
@@ -195,16 +200,20 @@ func (d *drawing) Begin(context.Context, []operators.Part, []operators.Output) (
 		fields = append(fields, f[0])
 	}
 	class := arrow.Field{Name: session.ClassColumn, Type: arrow.PrimitiveTypes.Int64}
-	d.out = append(d.out, operators.Output{Field: class})
-	d.schema = arrow.NewSchema(append(fields, class), nil)
+	d.out, fields = append(d.out, operators.Output{Field: class}), append(fields, class)
+	if d.population.domain != nil {
+		domain := arrow.Field{Name: session.ClassColumn + domainColumn, Type: arrow.PrimitiveTypes.Int64}
+		d.out, fields = append(d.out, operators.Output{Field: domain}), append(fields, domain)
+	}
+	d.schema = arrow.NewSchema(fields, nil)
 	d.order = operators.NewInOrder(64<<20, func(_ int, item any) error { return d.take(item.(*drawnBatch)) })
 	return d.population.reads, nil
 }
 
 // A drawnBatch waits for its turn.
 type drawnBatch struct {
-	rows         arrow.Record
-	class, group arrow.Array
+	rows                 arrow.Record
+	class, domain, group arrow.Array // domain and group are nil for none
 }
 
 func (d *drawing) Part(ctx context.Context, i int) (operators.PartWriter, error) {
@@ -236,6 +245,10 @@ func (p *drawingPart) Write(rows arrow.Record, added []arrow.Array, keep *operat
 	} else {
 		b.class.Retain()
 	}
+	if p.drawing.population.domain != nil {
+		b.domain = added[p.drawing.population.classes+1]
+		b.domain.Retain()
+	}
 	if p.drawing.population.group != nil {
 		b.group = added[len(added)-1]
 		b.group.Retain()
@@ -264,6 +277,11 @@ func (d *drawing) take(b *drawnBatch) error {
 	defer b.rows.Release()
 	defer b.class.Release()
 	class := b.class.(*array.Int64).Int64Values()
+	added := []arrow.Array{b.class}
+	if b.domain != nil {
+		defer b.domain.Release()
+		added = append(added, b.domain)
+	}
 	var group []int64
 	if b.group != nil {
 		defer b.group.Release()
@@ -286,7 +304,7 @@ func (d *drawing) take(b *drawnBatch) error {
 		if chosen.Count() == 0 {
 			continue
 		}
-		r, err := operators.Assemble(memory.DefaultAllocator, d.schema, d.out, b.rows, []arrow.Array{b.class}, chosen)
+		r, err := operators.Assemble(memory.DefaultAllocator, d.schema, d.out, b.rows, added, chosen)
 		if err != nil {
 			return err
 		}

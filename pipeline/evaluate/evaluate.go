@@ -19,6 +19,7 @@ import (
 type Evaluation struct {
 	Input             []string            `json:"input"`
 	Key               []string            `json:"key"`
+	By                []string            `json:"by,omitempty"`
 	Rows              int64               `json:"rows"` // of the population, those chosen
 	Classes           int64               `json:"classes"`
 	PopulationUniques int64               `json:"population_uniques"`
@@ -41,6 +42,7 @@ type FractionSummary struct {
 	Comparisons   []ScorePair      `json:"comparisons"`
 	FileMeasures  []MeasureSummary `json:"file_measures"`
 	Strategies    []StrategyMean   `json:"strategies"`
+	Domains       []DomainSummary  `json:"domains,omitempty"` // in the order of their values
 }
 
 // A MeanFigure is the mean of a figure over samples, and its standard error; null where they are not defined.
@@ -127,6 +129,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Evaluation, error) {
 	defer p.job.Source.Close()
 	e := &Evaluation{
 		Input:       p.job.Source.Inputs(),
+		By:          s.By,
 		Design:      s.words(),
 		Repetitions: s.Repetitions,
 		Seed:        o.Seed,
@@ -203,7 +206,12 @@ func (e *Evaluation) fraction(ctx context.Context, s *Spec, p *population, fract
 	}
 	truth := all[0].Truth // without those dropped
 	e.Rows, e.Classes, e.PopulationUniques = truth.People, truth.PopulationClasses, truth.PopulationUniques
-	return e.summarise(ctx, s, fraction, scores, all)
+	if err := e.summarise(ctx, s, fraction, scores, all); err != nil || s.By == nil {
+		return err
+	}
+	f := &e.Fractions[len(e.Fractions)-1]
+	f.Domains, err = domainsOf(ctx, p.domain.Tables[0], scores, all)
+	return err
 }
 
 // rows is the number of records of the population.

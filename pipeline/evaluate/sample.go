@@ -21,9 +21,11 @@ import (
 // A judged sample has the scores of its sample uniques, and the truth of each.
 type judged struct {
 	*SampleSummary
-	scores  [][]float64 // by score, then sample unique
-	people  []int64     // F of each
-	unknown []int       // by score: sample uniques without a value, which count as 0
+	scores  [][]float64     // by score, then sample unique
+	people  []int64         // F of each
+	unknown []int           // by score: sample uniques without a value, which count as 0
+	domain  []int64         // of each; nil unless there are domains
+	records map[int64]int64 // of each domain, those dropped left out
 }
 
 // judge runs the operators on a sample and compares it with its population.
@@ -50,7 +52,7 @@ func (p *population) judge(
 	if err != nil {
 		return nil, nil, session.Wrong(err)
 	}
-	sink := &scoreSink{scores: scores}
+	sink := &scoreSink{scores: scores, domains: p.domain != nil}
 	options := operators.Options{Workers: o.Workers, Memory: o.Memory, MemoryGiven: o.MemoryGiven, TempDir: o.TempDir, Seed: o.Seed + uint64(sample.repetition)}
 	report, err := chain.Run(ctx, source, sink, options)
 	if err != nil {
@@ -74,11 +76,16 @@ func (p *population) judge(
 			n++
 		}
 	}
-	sink.each(func(class int64, values []float64) {
+	j.records = map[int64]int64{}
+	sink.each(func(class, domain int64, values []float64) {
 		c := number[class]
+		if c >= 0 {
+			j.records[domain]++
+		}
 		if c < 0 || classes[c].Sample != 1 {
 			return
 		}
+		j.domain = append(j.domain, domain)
 		j.people = append(j.people, classes[c].Population)
 		for k, v := range values {
 			if math.IsNaN(v) {
@@ -119,7 +126,8 @@ func (s *sampleOf) source() (*operators.Records, error) {
 
 // A scoreSink keeps the scores of each record, and its class in the population.
 type scoreSink struct {
-	scores []scoreColumn
+	scores  []scoreColumn
+	domains bool
 
 	at    []int // positions of the scores among the columns added
 	mu    sync.Mutex
@@ -129,8 +137,8 @@ type scoreSink struct {
 
 // A scored batch has the class of each record in the population, and each score of each.
 type scored struct {
-	class  []int64
-	values [][]float64
+	class, domain []int64 // domain is nil for none
+	values        [][]float64
 }
 
 func (s *scoreSink) Begin(_ context.Context, parts []operators.Part, out []operators.Output) ([]string, error) {
@@ -151,6 +159,9 @@ func (s *scoreSink) Begin(_ context.Context, parts []operators.Part, out []opera
 			return nil, fmt.Errorf("no operator wrote %s", score.name)
 		}
 	}
+	if s.domains {
+		return []string{session.ClassColumn, session.ClassColumn + domainColumn}, nil
+	}
 	return []string{session.ClassColumn}, nil
 }
 
@@ -167,6 +178,9 @@ type scorePart struct {
 
 func (p *scorePart) Write(rows arrow.Record, added []arrow.Array, _ *operators.Bitmap) error {
 	b := scored{class: append([]int64(nil), rows.Column(0).(*array.Int64).Int64Values()...)}
+	if p.sink.domains {
+		b.domain = append([]int64(nil), rows.Column(1).(*array.Int64).Int64Values()...)
+	}
 	for _, at := range p.sink.at {
 		values := make([]float64, rows.NumRows())
 		for r := range values {
@@ -192,7 +206,7 @@ func (p *scorePart) Write(rows arrow.Record, added []arrow.Array, _ *operators.B
 func (p *scorePart) Close() error { return nil }
 
 // each goes through the records in order.
-func (s *scoreSink) each(record func(class int64, values []float64)) {
+func (s *scoreSink) each(record func(class, domain int64, values []float64)) {
 	values := make([]float64, len(s.scores))
 	for part := range s.last {
 		for _, b := range s.parts[part] {
@@ -200,7 +214,11 @@ func (s *scoreSink) each(record func(class int64, values []float64)) {
 				for k := range values {
 					values[k] = b.values[k][r]
 				}
-				record(c, values)
+				var domain int64
+				if b.domain != nil {
+					domain = b.domain[r]
+				}
+				record(c, domain, values)
 			}
 		}
 	}

@@ -27,6 +27,7 @@ type Spec struct {
 	Bernoulli   bool      // each record, or household, is drawn on its own; otherwise the size of a sample is fixed
 	Stratify    string    // column within whose values samples are drawn, "" for none
 	Household   string    // column of households that are drawn as a whole, "" for none
+	By          []string  // columns whose values tell domains apart; nil for none
 	Scores      []string  // columns to judge; nil: all that are known to be scores
 	Top         []int64   // numbers of records for precision among the riskiest; nil: 10, 50, 100
 	TopClasses  int       // classes of the Bayesian strategy; 0 means 10
@@ -48,6 +49,8 @@ func (s *Spec) Fields() schemas.Table {
 	t.Fields = slices.Concat(s.Spec.Part("source", "key", "operators", "allow_empty"), s.sampleFields(), []schemas.Field{
 		{Name: "scores", To: &s.Scores, Doc: "Columns to judge; without it the scores of the operators.",
 			Flag: &schemas.Flag{Name: "scores", Usage: "columns to judge, separated by commas (default: the scores of the measures)"}},
+		{Name: "by", To: &s.By, Single: true, Doc: "Columns whose values tell domains apart: what scores are worth for the sample uniques of each.",
+			Flag: &schemas.Flag{Name: "by-domain", Usage: "`COLUMNS` whose values tell domains apart, separated by commas: judge scores in each, too"}},
 		{Name: "top", To: &s.Top, Single: true, Range: schemas.AtLeast(1), Default: []int64{10, 50, 100},
 			Doc:  "Precision is told of so many of the riskiest sample uniques.",
 			Flag: &schemas.Flag{Name: "top", Usage: "precision among so many of the riskiest, separated by commas (default: 10,50,100)"}},
@@ -114,6 +117,7 @@ func (s *Spec) Check(c *schemas.Checker) {
 	if err := session.TwoPolicies("an evaluation", *s.Spec.Key); err != nil {
 		c.Add("key", "%v", err)
 	}
+	s.checkDomains(c)
 	if s.checkOperators(c) {
 		s.scores(c)
 	}
@@ -133,7 +137,10 @@ func (s *Spec) checkOperators(c *schemas.Checker) (judged bool) {
 		case m.OwnKey() != nil:
 			c.Add(at, "%s has a key of its own; the truth is known for the key of the spec: leave it out", m.ColumnPrefix())
 		case hasFiles(o):
-			c.Add(at, "%s reads or saves a model; each sample has a model of its own: leave that out", m.ColumnPrefix())
+			c.Add(at, "%s reads or saves a model, or writes a file of domains; each sample has a model of its own: leave that out", m.ColumnPrefix())
+		case apartFromKey(o, s.Spec.Key):
+			c.Add(at, "%s fits a model of each domain, in which keys are counted, and the truth is known for the key of the spec: put the columns of by into the key",
+				m.ColumnPrefix())
 		default:
 			judged = true
 		}
@@ -166,6 +173,9 @@ func (s *Spec) checkOut(read []session.Reading) error {
 		return err
 	}
 	writes := []string{filepath.Join(s.Out, evaluationFile), filepath.Join(s.Out, plotsFile)}
+	if s.By != nil {
+		writes = append(writes, filepath.Join(s.Out, domainsFile))
+	}
 	for _, kind := range s.Pictures { // what they are called comes of what they show
 		there, err := filepath.Glob(filepath.Join(session.Globbed(s.Out), "*."+kind))
 		if err != nil {
@@ -180,6 +190,7 @@ func (s *Spec) checkOut(read []session.Reading) error {
 const (
 	evaluationFile = "evaluation.json"
 	plotsFile      = "plots.parquet"
+	domainsFile    = "domains.parquet" // of by
 )
 
 func (s *Spec) design(fraction float64) evaluate.Design {

@@ -81,6 +81,15 @@ func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) erro
 	if err := session.WriteRecordTo(ctx, files.Held(plots), plotTable{e}, o); err != nil {
 		return err
 	}
+	if s.By != nil {
+		domains, err := create(domainsFile)
+		if err != nil {
+			return err
+		}
+		if err := session.WriteRecordTo(ctx, files.Held(domains), domainTable{e}, o); err != nil {
+			return err
+		}
+	}
 	return files.Commit(written...)
 }
 
