@@ -93,6 +93,7 @@ func full() map[string]schemas.Document {
 			Stratify:    "R",
 			Scores:      []string{"mc3_population_unique", "mc3_expected_frequency"},
 			Top:         []int64{5, 10},
+			By:          []string{"REGION", "SEX"},
 			TopClasses:  7,
 			Bins:        4,
 			Pictures:    []string{"png"},
@@ -227,7 +228,7 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 		{
 			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [suda]\nfractions: 0.1\nsampling: {fraction: 0.1}\n",
 			"s.yaml:6:1: the spec has no field \"sampling\"; known are version, source, key, operators, allow_empty, fractions, repetitions, bernoulli, stratify, " +
-				"household, scores, top, top_classes, bins, pictures, out",
+				"household, scores, by, top, top_classes, bins, pictures, out",
 			false,
 		},
 		{
