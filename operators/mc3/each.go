@@ -15,6 +15,7 @@ import (
 	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Limits of models of domains: how many there may be, how many records a domain should have, and how many domains or warnings are named.
@@ -157,7 +158,7 @@ func (e *eachDomain) fit(ctx context.Context, t *contingency.Table, f *fitted, d
 		if ctx.Err() != nil {
 			return err
 		}
-		return fmt.Errorf("%s, of the domain %s: %w", b.Prefix, e.names[domain], err)
+		return advice.Errorf("of the domain %s: %w", e.names[domain], err)
 	}
 	for i, class := range classes { // in the order of the key, as those of the part
 		f.count[class] = own.count[i]
