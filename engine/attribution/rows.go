@@ -18,6 +18,8 @@ type Protected struct {
 	// Published has what is known of each cell: a count that was published, as Kernel made it; or of a hidden cell the interval that an audit
 	// finds, which takes all equations of the table into account.
 	Published []tabular.Figure
+	Empty     tabular.Figure // what is known of each cell that the grid does not have: Exact(0) if nothing else is said
+	Hidden    []bool         // cells of the grid that are hidden; nil: those that are not published exactly
 	Kernel    perturb.Kernel // nil for counts as they are
 	// Margins: the margins that a row has over some of the other variables bound its cells together too, each by its figure. Without it they
 	// do only by its total and by what is in the figures, which is the same where there is one other variable without groups, and takes less
@@ -30,7 +32,7 @@ type Protected struct {
 type Row struct {
 	Node          int32 // the area; 0 for all
 	People        int64
-	Hidden        int // cells known within an interval, or not at all
+	Hidden        int // cells
 	Before, After []float64
 	Exact, Sharp  bool // of After: not estimated; by the tightest bounds of what was taken into account
 }
@@ -45,6 +47,9 @@ func (p *Protected) Rows(ctx context.Context, known []int64) ([]Row, error) {
 	n := p.Grid.Cells()
 	if len(p.True) != n || len(p.Published) != n {
 		return nil, fmt.Errorf("there are %d counts and %d figures, of a grid of %d cells", len(p.True), len(p.Published), n)
+	}
+	if p.Hidden != nil && len(p.Hidden) != n {
+		return nil, fmt.Errorf("there are %d cells that are hidden or not, of a grid of %d", len(p.Hidden), n)
 	}
 	if p.Area < -1 || p.Area >= len(p.Grid.Trees) {
 		return nil, fmt.Errorf("the areas are to be the variable %d, of %d", p.Area, len(p.Grid.Trees))
@@ -127,11 +132,14 @@ func levels(t *tabular.Tree) []level {
 	return list
 }
 
-// figure is what is known of a cell of the row; one that is not in the grid is published as 0.
+// figure is what is known of a cell of the row.
 func (r *reader) figure(nodes []int32) (count, low, high int64, hidden bool, err error) {
-	f := tabular.Exact(0)
+	f := r.Empty
 	if cell := r.Grid.Find(nodes); cell >= 0 {
 		count, f = r.True[cell], r.Published[cell]
+		if hidden = f.Known != tabular.Exactly; r.Hidden != nil {
+			hidden = r.Hidden[cell]
+		}
 	}
 	low, high, ok := f.Bounds(r.kernel)
 	if !ok {
@@ -141,7 +149,7 @@ func (r *reader) figure(nodes []int32) (count, low, high int64, hidden bool, err
 	if count < low || count > high {
 		return 0, 0, 0, false, fmt.Errorf("a cell has a count of %d, and what was published says %d to %d", count, low, high)
 	}
-	return count, low, high, f.Known != tabular.Exactly, nil
+	return count, low, high, hidden, nil
 }
 
 // each goes through the cells of the row at a level of each of the other trees, the first slowest.

@@ -2,7 +2,6 @@ package protect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -76,13 +75,11 @@ func (s *SAP) check(c *Config, add func(field, format string, args ...any)) {
 	}
 }
 
-// ErrNoSAP says that it is not known what published values give away of true ones.
-var ErrNoSAP = errors.New("it is not known what the published values of this method give away, so that there is no SAP after it")
-
 // Attribution finds SAP of the rows of areas before and after protection, whether the table passed its audit or not. Rounded values give away
 // that they are less than the base off; of hidden cells the intervals count that somebody outside can work out, of those hidden for others too.
+// Values that a way changed give away its limits.
 func (p *Protected) Attribution(ctx context.Context, s *SAP) ([]attribution.Row, error) {
-	a := &attribution.Protected{Grid: p.Table.Grid, Area: -1, True: p.Table.Values, Published: make([]tabular.Figure, len(p.Published))}
+	a := &attribution.Protected{Grid: p.Table.Grid, Area: -1, True: p.Table.Values, Published: make([]tabular.Figure, len(p.Published)), Hidden: p.Hidden}
 	for v, t := range p.Table.Grid.Trees {
 		if t.Name == s.Area {
 			a.Area = v
@@ -96,8 +93,15 @@ func (p *Protected) Attribution(ctx context.Context, s *SAP) ([]attribution.Row,
 			return nil, err
 		}
 	}
-	if p.Way != nil && p.Way.kernel != nil {
+	switch {
+	case p.Way != nil && p.Way.kernel != nil:
 		return p.perturbedAttribution(ctx, s, a)
+	case p.Way != nil && p.Rounding == nil && p.Way.Changes():
+		var err error
+		if a.Published, a.Empty, err = p.changedFigures(); err != nil {
+			return nil, err
+		}
+		return a.Rows(ctx, s.Numbers())
 	}
 	var hidden []int32
 	for cell, y := range p.Published {
@@ -105,8 +109,6 @@ func (p *Protected) Attribution(ctx context.Context, s *SAP) ([]attribution.Row,
 		switch {
 		case p.Hidden[cell]:
 			hidden = append(hidden, int32(cell))
-		case base == 0 && off > 0:
-			return nil, ErrNoSAP
 		case base > 0 && off >= base: // widened
 			a.Published[cell] = tabular.Interval(max(0, y-off), y+off)
 		default:
@@ -139,6 +141,33 @@ func (p *Protected) perturbedAttribution(ctx context.Context, s *SAP, a *attribu
 		}
 	}
 	return a.Rows(ctx, s.Numbers())
+}
+
+// changedFigures are what everybody knows of the cells of a table that a way changed, and of empty ones. A cell that became 0 has no row, as
+// empty ones; totals that the config keeps are true.
+func (p *Protected) changedFigures() (list []tabular.Figure, empty tabular.Figure, err error) {
+	low, high, err := p.Way.Limits(p.Table, p.Given(), "occupied") // what is hidden has a row
+	if err != nil {
+		return nil, empty, err
+	}
+	kept := make([]bool, len(p.Published))
+	if p.Way.Method == "adjustment" {
+		kept = p.fixed()
+	}
+	empty = p.Way.empty()
+	for cell, y := range p.Published {
+		f := tabular.Interval(max(0, low[cell]), high[cell])
+		switch {
+		case kept[cell] && !p.Table.Grid.Leaf(cell):
+			f = tabular.Exact(y)
+		case p.Table.Values[cell] == 0:
+			f = empty
+		case y == 0 && !p.Hidden[cell]:
+			f.Low = 0
+		}
+		list = append(list, f)
+	}
+	return list, empty, nil
 }
 
 // A SAPFigure is what came of all areas, for a number of people known.

@@ -254,12 +254,29 @@ func (w *Way) bounds(t *Table, cell int, y int64) (low, high int64, ok bool) {
 	case w.Method == "abs":
 		return y - w.Base/2, y + (w.Base+1)/2 - 1, true
 	}
-	// Nobody can exclude that all margins were multiplied alike; whoever sees more of the factors is not looked for. Nearly all cells are
-	// rounded to the nearest: to take others for possible, as some are for the sake of sums, would make small counts look safe that are not.
+	low, high = w.multiplied(y)
 	x := t.Values[cell]
+	return min(low, x), max(high, x), true
+}
+
+// multiplied are the least and the largest count that factors make y. Nobody can exclude that all margins were multiplied alike; whoever sees
+// more of the factors is not looked for. Nearly all cells are rounded to the nearest: to take others for possible, as some are for the sake of
+// sums, would make small counts look safe that are not.
+func (w *Way) multiplied(y int64) (low, high int64) {
 	low = int64(math.Ceil((float64(y)-0.5)/(1+w.factor) - 1e-9))
 	high = int64(math.Floor((float64(y)+0.5)/(1-w.factor) + 1e-9))
-	return min(max(low, 0), x), max(high, x), true
+	return max(low, 0), high
+}
+
+// empty is what is known of an empty cell where the way changes counts: it has no row, as one that became 0.
+func (w *Way) empty() tabular.Figure {
+	switch w.Method {
+	case "multiplicative":
+		return tabular.Interval(w.multiplied(0))
+	case "abs":
+		return tabular.Interval(0, (w.Base+1)/2-1)
+	}
+	return tabular.Hidden()
 }
 
 // Limits are the least and the largest value that what is published leaves to each cell, before sums are looked at; both are the value where it
