@@ -1,5 +1,7 @@
 package protection
 
+import "slices"
+
 // A network is an area each of whose cells goes from one equation to another, when some equations' signs are changed: moving cells is sending
 // flows around. Its answers are exact.
 type network struct {
@@ -9,7 +11,12 @@ type network struct {
 	first      []int32 // arcs of node v are arcs[first[v]:first[v+1]]
 	arcs       []int32 // columns that leave, complements of columns that arrive
 	moved      []int64
-	from       []int32 // arc by which a node was reached
+	touched    []int32   // columns that have moved, perhaps back and several times
+	open       [][]int32 // arcs of each node that have room where nothing has moved, or had it once; nil where they are not known
+	listed     []bool    // arcs that are in open, by column and the complement's
+	gained     []int32   // arcs that have room only as something has moved
+	gains      []int32   // stamps of their nodes
+	from       []int32   // arc by which a node was reached
 	seen       []int32
 	stamp      int32
 	queue      []int32
@@ -18,7 +25,7 @@ type network struct {
 // newNetwork is nil for an area that is no network: one with a cell in three equations, or whose equations' signs do not agree.
 func newNetwork(a *area) *network {
 	n := &network{area: a, flip: make([]int64, len(a.rows)), tail: make([]int32, len(a.cells)), head: make([]int32, len(a.cells)),
-		moved: make([]int64, len(a.cells))}
+		moved: make([]int64, len(a.cells)), listed: make([]bool, 2*len(a.cells))}
 	type end struct {
 		row  int32
 		sign int64
@@ -77,6 +84,7 @@ func newNetwork(a *area) *network {
 func (n *network) index() {
 	nodes := len(n.rows) + 1
 	n.from, n.seen, n.first = make([]int32, nodes), make([]int32, nodes), make([]int32, nodes+1)
+	n.open, n.gains = make([][]int32, nodes), make([]int32, nodes)
 	for j := range n.cells {
 		n.first[n.tail[j]+1]++
 		n.first[n.head[j]+1]++
@@ -117,6 +125,53 @@ func (n *network) ends(a int32) (from, to int32) {
 	return n.head[^a], n.tail[^a]
 }
 
+// rooms are the arcs of a node that can have room where nothing has moved. Whoever asks for many cells does not go through all others for each.
+func (n *network) rooms(v int32) []int32 {
+	if n.open[v] == nil {
+		n.open[v] = []int32{}
+		for _, a := range n.arcs[n.first[v]:n.first[v+1]] {
+			if n.limit(a) > 0 {
+				n.open[v] = append(n.open[v], a)
+				n.listed[number(a)] = true
+			}
+		}
+	}
+	return n.open[v]
+}
+
+// number is that of an arc among all arcs and complements.
+func number(a int32) int {
+	if a >= 0 {
+		return 2 * int(a)
+	}
+	return 2*int(^a) + 1
+}
+
+// limit is how much can be sent along an arc where nothing has moved.
+func (n *network) limit(a int32) int64 {
+	if a >= 0 {
+		return n.up[a]
+	}
+	return n.down[^a]
+}
+
+// gain finds the arcs that have room only because something has moved, and their nodes.
+func (n *network) gain() {
+	slices.Sort(n.touched)
+	n.touched, n.gained = slices.Compact(n.touched), n.gained[:0]
+	for _, j := range n.touched {
+		a := j
+		if n.moved[j] > 0 {
+			a = ^j
+		}
+		if n.moved[j] != 0 && n.limit(a) == 0 {
+			n.gained = append(n.gained, a)
+			from, _ := n.ends(a)
+			n.gains[from] = n.stamp
+		}
+	}
+}
+
 // path finds a shortest path with room from one node to another that leaves out a column.
 func (n *network) path(from, to, without int32) bool {
 	n.stamp++
@@ -124,12 +179,17 @@ func (n *network) path(from, to, without int32) bool {
 	if from == to {
 		return true
 	}
+	n.gain()
 	n.queue = append(n.queue[:0], from)
 	for k := 0; k < len(n.queue); k++ {
 		v := n.queue[k]
-		for _, a := range n.arcs[n.first[v]:n.first[v+1]] {
-			_, w := n.ends(a)
-			if n.seen[w] == n.stamp || a == without || ^a == without || n.room(a) <= 0 {
+		arcs := n.rooms(v)
+		if n.gains[v] == n.stamp {
+			arcs = append(slices.Clip(arcs), n.gained...)
+		}
+		for _, a := range arcs {
+			u, w := n.ends(a)
+			if u != v || n.seen[w] == n.stamp || a == without || ^a == without || n.room(a) <= 0 {
 				continue
 			}
 			n.seen[w], n.from[w] = n.stamp, a
@@ -142,9 +202,17 @@ func (n *network) path(from, to, without int32) bool {
 	return false
 }
 
+// rest makes all columns stay where they were.
+func (n *network) rest() {
+	for _, j := range n.touched {
+		n.moved[j] = 0
+	}
+	n.touched = n.touched[:0]
+}
+
 // reach is an attacker's: a largest flow, from the truth.
 func (n *network) reach(column int32, up bool, want int64) (int64, []int32, error) {
-	clear(n.moved)
+	n.rest()
 	a := column
 	if !up {
 		a = ^column
@@ -171,19 +239,28 @@ func (n *network) reach(column int32, up bool, want int64) (int64, []int32, erro
 		}
 		moved += step
 	}
+	slices.Sort(n.touched)
+	n.touched = slices.Compact(n.touched)
 	var columns []int32
-	for j, x := range n.moved {
-		if x != 0 {
-			columns = append(columns, int32(j))
+	for _, j := range n.touched {
+		if n.moved[j] != 0 {
+			columns = append(columns, j)
 		}
 	}
 	return moved, columns, nil
 }
 
 // changed is an attacker's.
-func (n *network) changed(int32) {}
+func (n *network) changed(column int32) {
+	for _, a := range []int32{column, ^column} {
+		if v, _ := n.ends(a); n.limit(a) > 0 && !n.listed[number(a)] {
+			n.open[v] = nil
+		}
+	}
+}
 
 func (n *network) send(a int32, amount int64) {
+	n.touched = append(n.touched, max(a, ^a))
 	if a >= 0 {
 		n.moved[a] += amount
 	} else {

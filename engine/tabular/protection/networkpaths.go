@@ -68,7 +68,7 @@ func (p *paths) protect(n Need) {
 
 // send moves an arc so far, and hides the cells that move with it; it may be less.
 func (p *paths) send(a int32, want int64) (moved int64) {
-	clear(p.moved)
+	p.rest()
 	home, start := p.ends(a)
 	for moved < want && p.room(a) > 0 && p.cheapest(start, home, a) {
 		step := min(want-moved, p.room(a))
