@@ -3,6 +3,7 @@ package individual
 import (
 	"cmp"
 
+	"microrisk/operators/known"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
@@ -24,6 +25,7 @@ type Config struct {
 	schemas.MeasureOptions
 	Household string // column that is the same for all members of a household; "" for none
 	Estimator string // one of Estimators; "" means exact
+	Known     []known.Table
 }
 
 // Fields is the field table.
@@ -31,6 +33,7 @@ func (c *Config) Fields() schemas.Table {
 	return schemas.Table{Fields: c.WithDomains(Name, []schemas.Field{
 		{Name: "household", To: &c.Household, Doc: "Column that is the same for all members of a household.",
 			Flag: &schemas.Flag{Name: "household", Usage: "individual: `COLUMN` that is the same for all members of a household"}},
+		known.Field(&c.Known),
 		{Name: "estimator", To: &c.Estimator, Words: Estimators, Default: Estimators[0],
 			Doc:  "The negative binomial's E[1/F], or the closed formula of other programs.",
 			Flag: &schemas.Flag{Name: "risk-estimator", Usage: "individual: exact or approximate, the closed formula of other programs (default: exact)"}},
@@ -51,6 +54,9 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 			},
 		)
 	}
+	if len(c.Known) > 0 && c.Estimator == Estimators[1] {
+		k.Add(path+".estimator", "the closed formula has no bounds: with known tables take estimator: exact")
+	}
 	if c.Household != "" && key.Has(c.Household) {
 		k.Add(path+".household", "%s is the household and a key variable; leave it out of the key", c.Household)
 	}
@@ -58,6 +64,13 @@ func (c *Config) Check(k *schemas.Checker, path string, s *schemas.Spec) {
 
 // ColumnPrefix is what the names of the operator's columns start with.
 func (c *Config) ColumnPrefix() string { return cmp.Or(c.Prefix, Name) }
+
+// Public is a Private config's: without paths.
+func (c *Config) Public() schemas.Config {
+	bare := *c
+	bare.Known = nil
+	return &bare
+}
 
 // Weighs is a Weighing operator's.
 func (c *Config) Weighs() bool { return true }

@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/bayes/baseline"
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/known"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
@@ -28,8 +29,11 @@ func init() {
 
 // Operators is an operators.Config's.
 func (c *Config) Operators(with operators.Setup) []operators.Operator {
-	return []operators.Operator{Operator{Config: *c, Key: with.Key, Sampling: with.Sampling}}
+	return []operators.Operator{Operator{Config: *c, Key: with.Key, Sampling: with.Sampling, Documents: with.Files.Documents}}
 }
+
+// Files is a Filing config's.
+func (c *Config) Files() []operators.SideFile { return known.Files(c.Known) }
 
 // An Operator annotates each record with the individual risk of Benedetti & Franconi 1998, from its class's frequency and the sum of
 // its sampling weights, and with the risk of its household.
@@ -37,6 +41,8 @@ type Operator struct {
 	Config   Config
 	Key      schemas.Key       // the chain's; Config.Key comes before it
 	Sampling *schemas.Sampling // must be known
+
+	Documents map[string]any // what was read of known tables
 }
 
 // Bind is an Operator's. The key variables and the household must exist and have equality, and the weight must be a number.
@@ -58,6 +64,9 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	}
 	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
+	}
+	if b.tables, err = known.Bind(b.Config.Known, o.Documents, b.Counted); err != nil {
+		return nil, advice.Errorf("%s: %w", b.Prefix, err)
 	}
 	b.Plan.Fit = b.fit
 	if err := operators.RequestWeight(b.Plan, in, o.Sampling); err != nil {
@@ -87,6 +96,7 @@ type bound struct {
 	drop      []bool
 	weighed   bool
 	household int // position of its table, 0 for none
+	tables    *known.Tables
 }
 
 // fitted has the values of each class of the key, and of each household's part of it.
@@ -168,6 +178,11 @@ func (b *bound) measure(ctx context.Context, env operators.Env, f *fitted, t *co
 		for i, w := range weights {
 			n := t.Count(i)
 			f.risk[i] = baseline.Approximate(n, min(1, float64(n)/w))
+		}
+	}
+	if b.tables != nil {
+		if err := b.narrow(ctx, env, f, t, weights); err != nil {
+			return err
 		}
 	}
 	s := f.summary

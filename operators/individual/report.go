@@ -36,5 +36,5 @@ func individualRows(x *Summary) [][]report.Cell {
 			},
 		)
 	}
-	return rows
+	return append(rows, x.Known.Rows()...)
 }

@@ -1,6 +1,9 @@
 package individual
 
-import "microrisk/schemas"
+import (
+	"microrisk/operators/known"
+	"microrisk/schemas"
+)
 
 // A Summary is individual's part of the summary.
 type Summary struct {
@@ -13,6 +16,7 @@ type Summary struct {
 	Reidentified        float64           `json:"expected_reidentifications"`
 	ReidentifiedPercent float64           `json:"expected_reidentification_percent"`
 	Household           *HouseholdSummary `json:"household,omitempty"`
+	Known               *known.Summary    `json:"known_tables,omitempty"`
 }
 
 // A HouseholdSummary has the risk of households.

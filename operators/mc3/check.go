@@ -85,6 +85,12 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 		}
 	}
 	m.checkFit(k, path)
+	if len(m.Known) > 0 && m.Estimator != "" && m.Estimator != Estimators[0] && m.Estimator != Estimators[1] {
+		k.Add(path+".estimator", "estimator: %s has no bounds: with known tables take estimator: gamma or poisson", m.Estimator)
+	}
+	if len(m.Known) > 0 && m.SetMatch {
+		k.Add(path+".set_match", "set_match does not look at known tables: leave one of them out")
+	}
 	if m.ModelIn == "" {
 		return
 	}
@@ -105,7 +111,7 @@ func (m *Config) checkFit(k *schemas.Checker, path string) {
 	for _, x := range []struct {
 		set  bool
 		name string
-	}{{m.ModelIn != "", "model_in"}, {m.ModelOut != "", "model_out"}, {m.Baselines, "baselines"}, {m.RelativeRisk, "relative_risk"}} {
+	}{{m.ModelIn != "", "model_in"}, {m.ModelOut != "", "model_out"}, {m.Baselines, "baselines"}, {m.RelativeRisk, "relative_risk"}, {len(m.Known) > 0, "known_tables"}} {
 		if x.set {
 			k.Add(path+"."+x.name, "%s is of one model, and fit: each has one of each domain; leave it out, or choose the records of a domain (select)", x.name)
 		}

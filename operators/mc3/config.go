@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"microrisk/operators/known"
 	"microrisk/schemas"
 )
 
@@ -63,8 +64,9 @@ type Config struct {
 	RelativeRisk   bool      // compare with the risk without each variable and category
 	Ordinal        []string  // variables whose categories are collapsed with their neighbours only
 	Fit            string    // one of Fits: one model of all domains, or one of each
-	ModelOut       string    // file that the fitted model is saved to
-	ModelIn        string    // file with a model that is used without a fit
+	Known          []known.Table
+	ModelOut       string // file that the fitted model is saved to
+	ModelIn        string // file with a model that is used without a fit
 }
 
 // Words of the config.
@@ -188,6 +190,7 @@ func (c *Config) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "relative-risk", Aside: true, Usage: "compare with the risk without each variable and category in the summary"}},
 		{Name: "ordinal", To: &c.Ordinal, Doc: "Key variables whose categories have an order: they are collapsed with their neighbours only.",
 			Flag: &schemas.Flag{Name: "ordinal", Usage: "`VARIABLES` of the key whose categories have an order, separated by commas (with --relative-risk)"}},
+		known.Field(&c.Known),
 		{Name: "model_out", To: &c.ModelOut, Doc: "File that the fitted model is saved to (JSON).", Schema: `"minLength": 1`,
 			Flag: &schemas.Flag{Name: "model-out", Aside: true, Usage: "save the fitted model to `FILE`"}},
 		{Name: "model_in", To: &c.ModelIn, Doc: "File with a saved model, which is used without a fit.", Schema: `"minLength": 1`,
@@ -218,7 +221,7 @@ func (c *Config) Weighs() bool { return true }
 // Public is a Private config's: without paths.
 func (c *Config) Public() schemas.Config {
 	bare := *c
-	bare.ModelIn, bare.ModelOut = "", ""
+	bare.ModelIn, bare.ModelOut, bare.Known = "", "", nil
 	return &bare
 }
 

@@ -2,6 +2,7 @@ package mc3
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,7 @@ type Expectation struct {
 	options risk.Options
 	people  []float64         // that cells should have, where the measures of cells are not the law's own
 	effects *effects.Measures // and those that they are
+	known   bool              // cells are narrowed by known tables
 }
 
 // Expectation is an Expecting's.
@@ -37,6 +39,9 @@ func (e *Expectation) People() float64 { return float64(e.Data.Records) + e.opti
 
 // Attack is what is expected of attacks on the classes.
 func (e *Expectation) Attack(ctx context.Context) (*attack.Estimate, error) {
+	if e.known {
+		return nil, errors.New("attacks do not look at known tables: leave known_tables out of the model")
+	}
 	if e.people != nil {
 		return e.attackWithEffects(), nil
 	}

@@ -13,6 +13,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/engine/graph"
 	"microrisk/operators"
+	"microrisk/operators/known"
 	"microrisk/schemas/advice"
 )
 
@@ -78,6 +79,7 @@ type fittedLaw struct {
 	people     []float64    // that cells should have, where they have effects or are anchored
 	measures   *effects.Measures
 	intervals  []Interval
+	known      *known.Summary
 }
 
 // fit searches for models and measures the classes of the key by them.
@@ -122,6 +124,10 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 		env.Warn("%s: at so small a sampling fraction the gamma step overestimates the risk, the more so the smaller it is: take %s", b.Prefix,
 			advice.Advice{Spec: "estimator: exact", Flags: "--estimator exact"})
 	}
+	bounds, err := b.bounds(ctx, t, d, env)
+	if err != nil {
+		return nil, err
+	}
 	var laws []*fittedLaw
 	if b.Model != nil {
 		if d, err = b.asModelled(t, d); err != nil {
@@ -145,10 +151,15 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 				return nil, err
 			}
 		}
+		if bounds != nil {
+			if own, err = b.narrow(ctx, l, d, bounds, own, env); err != nil {
+				return nil, err
+			}
+		}
 		if l.file, err = l.law.File(ctx, d, l.cells, own); err != nil {
 			return nil, err
 		}
-		if own.Adjusted && b.Config.Anchor == "" {
+		if own.Adjusted && b.Config.Anchor == "" && bounds == nil {
 			l.together(d)
 		}
 	}
@@ -174,7 +185,8 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 		return nil, err
 	}
 	f.model = b.saved(t, laws[0])
-	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o, people: laws[0].people, effects: laws[0].measures}
+	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o, people: laws[0].people, effects: laws[0].measures,
+		known: bounds != nil}
 	return f, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"microrisk/engine/bayes/risk"
 	"microrisk/operators"
+	"microrisk/operators/known"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
@@ -41,14 +42,14 @@ func init() {
 
 // Operators is an operators.Config's.
 func (c *Config) Operators(with operators.Setup) []operators.Operator {
-	o := Operator{Config: *c, Key: with.Key, Sampling: with.Sampling}
+	o := Operator{Config: *c, Key: with.Key, Sampling: with.Sampling, Documents: with.Files.Documents}
 	o.Model, _ = with.Files.Documents[c.ModelIn].(*Model) // nil where none is read
 	return []operators.Operator{o}
 }
 
 // Files is a Filing config's.
 func (c *Config) Files() []operators.SideFile {
-	var list []operators.SideFile
+	list := known.Files(c.Known)
 	if c.ModelIn != "" {
 		list = append(list, operators.SideFile{Path: c.ModelIn, What: "the saved model", Kind: operators.Document, Most: 64 << 20,
 			Read: func(text []byte) (any, error) { return DecodeModel(c.ModelIn, text) }})
@@ -66,6 +67,8 @@ type Operator struct {
 	Key      schemas.Key       // the chain's; Config.Key comes before it
 	Sampling *schemas.Sampling // must be known
 	Model    *Model            // what is used without a fit; nil: a model is fitted
+
+	Documents map[string]any // what was read of known tables
 }
 
 // A Modelled is a Fitted that has fitted a model, which may be saved.
@@ -91,6 +94,9 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 	if b.drop, err = b.Counted.Drops(); err != nil {
 		return nil, err
 	}
+	if b.tables, err = known.Bind(b.Config.Known, o.Documents, b.Counted); err != nil {
+		return nil, advice.Errorf("%s: %w", b.Prefix, err)
+	}
 	if err := b.settings(); err != nil {
 		return nil, err
 	}
@@ -108,9 +114,10 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 type bound struct {
 	Operator
 	*operators.BoundKey
-	drop []bool // by key variable: records without a value are left out
-	law  *risk.Law
-	each bool // of each domain a model of its own
+	drop   []bool // by key variable: records without a value are left out
+	law    *risk.Law
+	each   bool          // of each domain a model of its own
+	tables *known.Tables // nil: none
 }
 
 // names are those of the key variables.

@@ -59,6 +59,7 @@ func modelRows(m *Summary) [][]report.Cell {
 	if e := m.Effects; e != nil {
 		rows = append(rows, []report.Cell{report.Left("  effects of cells"), report.Right(report.Figure(e.Sigma)), report.Left("sigma " + fitOf(e))})
 	}
+	rows = append(rows, m.Known.Rows()...)
 	note := "PU: of the population"
 	if m.PUSE != nil && *m.PUSE > 0 {
 		note += " (± " + report.Figure(*m.PUSE) + ")"

@@ -99,6 +99,7 @@ func (s *summarizer) measures(m *Summary, l *fittedLaw) {
 		}
 		m.Effects = out
 	}
+	m.Known = l.known
 	if sd := l.cells.SD; sd != nil {
 		m.SD = &Deviations{PopulationUniques: sd.PopulationUniques, CorrectMatches: sd.CorrectMatches, Reidentifications: sd.Reidentifications}
 	}

@@ -3,6 +3,7 @@ package mc3
 import (
 	"path/filepath"
 
+	"microrisk/operators/known"
 	"microrisk/schemas"
 )
 
@@ -36,6 +37,7 @@ type Summary struct {
 	SD *Deviations `json:"standard_deviations,omitempty"`
 
 	Effects *EffectsSummary `json:"effects,omitempty"`
+	Known   *known.Summary  `json:"known_tables,omitempty"`
 
 	Models            []ModelSummary    `json:"models"`         // the most probable first
 	DroppedWeight     float64           `json:"dropped_weight"` // of models below one millionth, left out

@@ -52,6 +52,9 @@ type alikeCells struct {
 // standard error of sigma makes; and what another kind of effects would.
 func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options) ([]Interval, error) {
 	f := l.file
+	if l.known != nil { // what known tables leave open of several cells hangs together
+		return nil, nil
+	}
 	if l.effects == nil || l.effects.Unknown != "" || l.factor != 1 || o.Unsampled == 0 || f.SampleUniques == 0 {
 		return nil, nil
 	}

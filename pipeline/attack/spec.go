@@ -109,7 +109,7 @@ func (s *Spec) Fields() schemas.Table {
 // modelFields are those of mc3 that say how a model is fitted; the others are of its columns and of its summary.
 func (s *Spec) modelFields() schemas.Table {
 	t := s.Model.Fields()
-	for _, name := range []string{"prefix", "key", "missing", "baselines", "relative_risk", "ordinal", "by", "domains", "fit", "replace"} {
+	for _, name := range []string{"prefix", "key", "missing", "baselines", "relative_risk", "ordinal", "by", "domains", "fit", "known_tables", "replace"} {
 		t = t.Without(name)
 	}
 	t.What, t.Doc = "the model", "Models of the population, as mc3 fits them."

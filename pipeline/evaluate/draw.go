@@ -24,7 +24,8 @@ const groupColumn = " group"
 // A population is a file from which samples are drawn.
 type population struct {
 	job     *session.Job
-	reads   []string // columns that the judged operators look at
+	with    *session.Companions // tables that are known of it
+	reads   []string            // columns that the judged operators look at
 	key     *session.Counting
 	group   *session.Counting // of strata or households; nil for none
 	domain  *session.Counting // of domains; nil for none
@@ -53,7 +54,12 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 	if err != nil {
 		return nil, err
 	}
-	p := &population{job: j, key: &session.Counting{Requests: session.KeyRequest(*spec.Key), Classes: true}, wholes: s.Household != ""}
+	with, err := session.ReadBeside(ctx, s.Spec, o)
+	if err != nil {
+		j.Source.Close()
+		return nil, err
+	}
+	p := &population{job: j, with: with, key: &session.Counting{Requests: session.KeyRequest(*spec.Key), Classes: true}, wholes: s.Household != ""}
 	list := append(session.OperatorsOf(&spec, &session.Companions{}), p.key)
 	if s.By != nil {
 		p.domain = countDomains(s.By)
@@ -74,7 +80,7 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 		}}
 		list = append(list, p.group)
 	}
-	whole, err := j.Bind(true, append(list[:len(list):len(list)], sampleOperators(s, func([]uniques.Policy) int64 { return 1 })...)...)
+	whole, err := j.Bind(true, append(list[:len(list):len(list)], p.operators(s, func([]uniques.Policy) int64 { return 1 })...)...)
 	if err == nil {
 		p.reads = whole.Reads()
 		j.Chain, err = j.Bind(true, list...)
@@ -94,8 +100,8 @@ func openPopulation(ctx context.Context, s *Spec, o session.Options) (*populatio
 	return p, nil
 }
 
-// sampleOperators are the judged operators, as for a sample of a population with this many people under the policies of each.
-func sampleOperators(s *Spec, people func(policies []uniques.Policy) int64) []operators.Operator {
+// operators are the judged operators, as for a sample of a population with this many people under the policies of each.
+func (p *population) operators(s *Spec, people func(policies []uniques.Policy) int64) []operators.Operator {
 	spec := s.Spec.WithLevels()
 	var list []operators.Operator
 	for _, op := range spec.Operators {
@@ -113,7 +119,7 @@ func sampleOperators(s *Spec, people func(policies []uniques.Policy) int64) []op
 		one := *spec
 		one.Operators = []schemas.Operator{op}
 		one.Sampling = &schemas.Sampling{PopulationSize: people(session.PoliciesOf(key))}
-		list = append(list, session.OperatorsOf(&one, &session.Companions{})...)
+		list = append(list, session.OperatorsOf(&one, p.with)...)
 	}
 	return list
 }

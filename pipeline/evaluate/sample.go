@@ -48,7 +48,7 @@ func (p *population) judge(
 	people := func(policies []uniques.Policy) int64 {
 		return table.Keep(operators.Dropping(policies)).Records
 	}
-	chain, err := operators.NewChain(source.Schema(), append(append(p.recodes(s), sampleOperators(s, people)...), count)...)
+	chain, err := operators.NewChain(source.Schema(), append(append(p.recodes(s), p.operators(s, people)...), count)...)
 	if err != nil {
 		return nil, nil, session.Wrong(err)
 	}

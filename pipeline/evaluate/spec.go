@@ -183,7 +183,7 @@ func (s *Spec) checkOut(read []session.Reading) error {
 		}
 		writes = append(writes, there...)
 	}
-	return session.CheckPaths(append(inputs, read...), writes)
+	return session.CheckPaths(slices.Concat(inputs, session.ReadBesides(s.Spec), read), writes)
 }
 
 // Files of an evaluation besides the pictures.
@@ -256,7 +256,7 @@ func JudgedNames() []string {
 	return names
 }
 
-// hasFiles tells whether an operator reads or makes files of its own.
+// hasFiles tells whether an operator reads or makes files of its own, besides tables that are known of the population.
 func hasFiles(o schemas.Operator) bool {
-	return len(operators.FilesOf(o.Config)) > 0
+	return slices.ContainsFunc(operators.FilesOf(o.Config), func(f operators.SideFile) bool { return f.Kind != operators.Opened })
 }

@@ -14,6 +14,7 @@ import (
 	"microrisk/operators/frequency"
 	"microrisk/operators/individual"
 	"microrisk/operators/kanonymity"
+	"microrisk/operators/known"
 	"microrisk/operators/ldiversity"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
@@ -196,7 +197,11 @@ func full() *schemas.Spec {
 				MeasureOptions: schemas.MeasureOptions{
 					Prefix: "saved",
 					Key:    &schemas.Key{Variables: []schemas.KeyVariable{{Name: "SEX"}, {Name: "AREA"}}},
-				}, ModelIn: "model.json",
+				}, ModelIn: "model.json", Known: []known.Table{
+					{Path: []string{"a.csv", "b.csv"}, Count: "n", Absent: "hidden", Suppressed: []string{"<5"}, Totals: []string{"all"},
+						Scheme: schemas.Perturbation{Scheme: "conventional", Base: 3}},
+					{Path: []string{"c.parquet"}},
+				},
 			}},
 		},
 		Sink:    schemas.Sink{Path: "risk", Format: "parquet", Compression: "snappy"},

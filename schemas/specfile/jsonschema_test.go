@@ -19,6 +19,7 @@ import (
 	"microrisk/operators/audit"
 	"microrisk/operators/individual"
 	"microrisk/operators/kanonymity"
+	"microrisk/operators/known"
 	"microrisk/operators/ldiversity"
 	"microrisk/operators/mc3"
 	"microrisk/operators/protect"
@@ -321,6 +322,7 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		kanonymity.CombinationsSize{},
 		ldiversity.Summary{},
 		ldiversity.SensitiveSummary{},
+		known.Summary{},
 		individual.Summary{},
 		individual.HouseholdSummary{},
 		attribution.Summary{},
