@@ -248,6 +248,9 @@ func (t *Tables) named(err error, names *codebook) error {
 			table(e.Margin), span(e.Low, e.High), place, e.OtherLow)
 	case e.Other == classes.Others:
 		text = fmt.Sprintf("%s has %s in %s, and by the other known tables and the sample it is %s", table(e.Margin), span(e.Low, e.High), place, span(e.OtherLow, e.OtherHigh))
+	case e.Margin >= 0 && e.Other >= 0 && table(e.Margin) == table(e.Other):
+		text = fmt.Sprintf("%s contradicts itself: of %s one of its tables has %s, another %s; if counts were perturbed, say how (scheme)", table(e.Margin), place,
+			span(e.Low, e.High), span(e.OtherLow, e.OtherHigh))
 	default:
 		text = fmt.Sprintf("known tables contradict each other: of %s %s has %s, %s %s", place, table(e.Margin), span(e.Low, e.High), table(e.Other),
 			span(e.OtherLow, e.OtherHigh))

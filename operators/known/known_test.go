@@ -185,9 +185,11 @@ func TestContradictions(t *testing.T) {
 	}{
 		"mc3: a has 2 people in [A = y], and the sample 3 records":       {map[string][]string{"a": {"A count", "x 5", "y 2"}}, 0},
 		"mc3: a has 0 people in [A = y, B = 2], and the sample 1 record": {map[string][]string{"a": {"A B count", "x 1 5", "x 2 1", "y 1 5"}}, 0},
-		"of the total b has 11 people, a 12 people":                      {map[string][]string{"a": {"A count", "x 5", "y 7"}, "b": {"B count", "1 5", "2 6"}}, 0},
-		"of the total the declared population size has 13 people, a 12":  {map[string][]string{"a": {"A count", "x 5", "y 7"}}, 13},
-		"of [A = x] b has 5 people, a 4 people":                          {map[string][]string{"a": {"A B count", "x 1 2", "x 2 2", "y 1 5", "y 2 3"}, "b": {"A count", "x 5", "y 7"}}, 0},
+		"mc3: a contradicts itself: of the total one of its tables has 11 people, another 12 people; if counts": {
+			map[string][]string{"a": {"A B count", "x Total 5", "y Total 7", "Total 1 9", "Total 2 2"}}, 0},
+		"of the total b has 11 people, a 12 people":                     {map[string][]string{"a": {"A count", "x 5", "y 7"}, "b": {"B count", "1 5", "2 6"}}, 0},
+		"of the total the declared population size has 13 people, a 12": {map[string][]string{"a": {"A count", "x 5", "y 7"}}, 13},
+		"of [A = x] b has 5 people, a 4 people":                         {map[string][]string{"a": {"A B count", "x 1 2", "x 2 2", "y 1 5", "y 2 3"}, "b": {"A count", "x 5", "y 7"}}, 0},
 	} {
 		var list []Table
 		for _, path := range []string{"a", "b"} {

@@ -10,6 +10,6 @@ func (s *Summary) Rows() [][]report.Cell {
 	return [][]report.Cell{
 		{report.Left("  known tables"), report.Right(report.Count(int64(s.Tables))),
 			report.Left(report.Plural(s.Exact, "key", "keys") + " of known people, " + report.Count(s.Narrowed) + " narrowed")},
-		{report.Left("  certainly unique"), report.Right(report.Count(s.Alone)), report.Left("sample uniques that are population unique by them")},
+		{report.Left("  certainly unique"), report.Right(report.Count(s.Alone)), report.Left("sample uniques, of the population by them")},
 	}
 }
