@@ -106,7 +106,16 @@ func (c *riskCase) spec(t *testing.T, estimator string) *schemas.Spec {
 		Sampling: &schemas.Sampling{PopulationSize: c.PopulationSize},
 		Key:      key,
 		Operators: []schemas.Operator{
-			{Config: &mc3.Config{Search: "fixed", Graph: graph, Estimator: estimator, Effects: mc3.EffectsNone, PriorPrecision: []float64{precision}, SetMatch: estimator == "poisson"}},
+			{
+				Config: &mc3.Config{
+					Search:         "fixed",
+					Graph:          graph,
+					Estimator:      estimator,
+					Effects:        mc3.EffectsNone,
+					PriorPrecision: []float64{precision},
+					SetMatch:       estimator == "poisson",
+				},
+			},
 		},
 		Sink: schemas.Sink{Path: "out.csv"},
 	}

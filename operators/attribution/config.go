@@ -45,17 +45,26 @@ func (c *Config) Fields() schemas.Table {
 		{Name: "match", To: &c.Match, Schema: `"minLength": 1`,
 			Doc: "Column with the chance that a match is correct, one value a key, such as mc3_correct_match of an mc3 before it. Without it the individual risk, " +
 				"or 1/f if the file has the whole population.",
-			Flag: &schemas.Flag{Name: "match", Usage: "attribution: `COLUMN` with the chance of a correct match, such as mc3_correct_match (default: the individual " +
-				"risk, or 1/f if the file has the whole population)"}},
+			Flag: &schemas.Flag{
+				Name: "match",
+				Usage: "attribution: `COLUMN` with the chance of a correct match, such as mc3_correct_match (default: the individual " +
+					"risk, or 1/f if the file has the whole population)",
+			}},
 		{Name: "smoothing", To: &c.Smoothing, Range: schemas.AtLeast(0).Saying("it must be a finite number of at least 0"),
 			Doc: "So many records with the shares of the whole file are put into every key before its own shares are taken; without it 1, and 0 if the file has the " +
 				"whole population.",
-			Flag: &schemas.Flag{Name: "smoothing", Usage: "attribution: put `N` records with the shares of the whole file into every key before its own shares are " +
-				"taken (default: 1; 0 if the file has the whole population)"}},
+			Flag: &schemas.Flag{
+				Name: "smoothing",
+				Usage: "attribution: put `N` records with the shares of the whole file into every key before its own shares are " +
+					"taken (default: 1; 0 if the file has the whole population)",
+			}},
 		{Name: "thresholds", To: &c.Thresholds, Single: true, Range: chance, Default: DefaultThresholds,
 			Doc: "The summary counts the records above each.",
-			Flag: &schemas.Flag{Name: "attribution-thresholds", Usage: "attribution: count the records whose chance is above these, separated by commas (default: " +
-				"0.5,0.9)"}},
+			Flag: &schemas.Flag{
+				Name: "attribution-thresholds",
+				Usage: "attribution: count the records whose chance is above these, separated by commas (default: " +
+					"0.5,0.9)",
+			}},
 	})}
 }
 
@@ -97,7 +106,10 @@ func (c *Config) Columns(frequency bool, _ []string) []schemas.ColumnInfo {
 		columns = append(columns, schemas.ColumnInfo{Name: name, Type: schemas.Double, Description: meaning})
 	}
 	for _, s := range c.Sensitive {
-		add(schemas.Column(prefix, s.Name), "chance that the record's value of "+s.Name+" is learnt of a person with its key: by a correct match, or as others with the key have it")
+		add(
+			schemas.Column(prefix, s.Name),
+			"chance that the record's value of "+s.Name+" is learnt of a person with its key: by a correct match, or as others with the key have it",
+		)
 		add(schemas.Column(schemas.Column(prefix, ColumnPrior), s.Name), "share of the record's value of "+s.Name+" among all other records")
 		add(schemas.Column(schemas.Column(prefix, ColumnGain), s.Name), "what the key adds to that: the chance less the prior; below 0 where the key misleads")
 	}

@@ -22,12 +22,14 @@ import (
 var document []byte
 
 func init() {
-	operators.Register(schemas.Kind{Name: Name, Document: document, Brief: "what is learnt of sensitive variables", New: func() schemas.Config { return &Config{} },
-		Doc: "Tells how likely it is that the value of a sensitive variable is learnt of a person: by a correct match, or as others with the key have it.",
-		Limits: []schemas.Figure{
-			{Name: LimitGreatest, Doc: "Greatest chance that a sensitive value of a record is learnt, 0 to 1."},
-			{Name: LimitExpected, Doc: "Expected number of records of which the value of a sensitive variable is learnt."},
-		}})
+	operators.Register(
+		schemas.Kind{Name: Name, Document: document, Brief: "what is learnt of sensitive variables", New: func() schemas.Config { return &Config{} },
+			Doc: "Tells how likely it is that the value of a sensitive variable is learnt of a person: by a correct match, or as others with the key have it.",
+			Limits: []schemas.Figure{
+				{Name: LimitGreatest, Doc: "Greatest chance that a sensitive value of a record is learnt, 0 to 1."},
+				{Name: LimitExpected, Doc: "Expected number of records of which the value of a sensitive variable is learnt."},
+			}},
+	)
 }
 
 // Operators is an operators.Config's.

@@ -31,7 +31,10 @@ func (a *Audit) Note() string {
 		say("Some values are changed, by no more than is needed, "+safe, a.totals("Totals are the sums of their parts.", "Some totals are changed too"))
 		zero = true
 	case w.Changes():
-		say("Values are changed a little, by chance, "+safe, "Small values are less exact than large ones, in proportion; do not draw conclusions from small differences.")
+		say(
+			"Values are changed a little, by chance, "+safe,
+			"Small values are less exact than large ones, in proportion; do not draw conclusions from small differences.",
+		)
 		say(a.totals("Totals are the sums of what is published of their parts.", "Each total is changed by itself"))
 		zero = true
 	case a.Hidden == 0:

@@ -181,8 +181,13 @@ func (c *Config) Fields() schemas.Table {
 			Doc: "lognormal: each cell has an effect of its own beside the models, whose spread the sample tells. none: the models say all, and overstate. " +
 				"Without it lognormal, but none with another estimator than gamma, with an anchor, or with a saved model without effects.",
 			Flag: &schemas.Flag{Name: "effects", Usage: "effects of cells beside the models: lognormal or none (default: lognormal with the estimator gamma)"}},
-		{Name: "anchor", To: &c.Anchor, Words: Anchors, Doc: "dis: what all cells should have is multiplied by one factor, by which CM|UM is DIS; for comparison.",
-			Flag: &schemas.Flag{Name: "anchor", Aside: true, Usage: "multiply what cells should have so that CM|UM is DIS, for comparison: dis"}},
+		{
+			Name:  "anchor",
+			To:    &c.Anchor,
+			Words: Anchors,
+			Doc:   "dis: what all cells should have is multiplied by one factor, by which CM|UM is DIS; for comparison.",
+			Flag:  &schemas.Flag{Name: "anchor", Aside: true, Usage: "multiply what cells should have so that CM|UM is DIS, for comparison: dis"},
+		},
 		{Name: "set_match", To: &c.SetMatch, Doc: "Add the chance that the records of a key are just the members chosen (poisson)."},
 		{Name: "baselines", To: &c.Baselines, Doc: "Compare with simpler models in the summary.",
 			Flag: &schemas.Flag{Name: "baselines", Aside: true, Usage: "compare with simpler models in the summary"}},

@@ -90,8 +90,16 @@ func (s *summarizer) measures(m *Summary, l *fittedLaw) {
 		m.CMUMDrawn = &Drawn{SE: d.SE, Lower: d.Low, Upper: d.High}
 	}
 	if e := l.effects; e != nil {
-		out := &EffectsSummary{Sigma: e.Sigma, SE: figure(e.SE), Gain: e.Gain, Unknown: e.Unknown, Anchor: s.bound.Config.Anchor, Factor: l.factor, Cells: e.Cells,
-			Frequencies: []FrequencyRow{}}
+		out := &EffectsSummary{
+			Sigma:       e.Sigma,
+			SE:          figure(e.SE),
+			Gain:        e.Gain,
+			Unknown:     e.Unknown,
+			Anchor:      s.bound.Config.Anchor,
+			Factor:      l.factor,
+			Cells:       e.Cells,
+			Frequencies: []FrequencyRow{},
+		}
 		for g, n := range e.Observed {
 			if e.Cells > 0 {
 				out.Frequencies = append(out.Frequencies, FrequencyRow{int64(g + 1), n, e.Without[g], e.Expected[g], e.Deviations[g]})
@@ -167,8 +175,11 @@ func (s *summarizer) sensitivity(m *Summary, names []string) {
 	}
 	for _, l := range laws {
 		best := l.law.Models[0]
-		m.Sensitivity = append(m.Sensitivity, Sensitivity{PriorPrecision: l.precision, Best: best.Graph.Format(names), BestWeight: best.Weight, Evidence: l.evidence, Predictive: l.predictive,
-			PU: figure(l.file.PU), PUSU: figure(l.file.PUSU), CMUM: figure(l.file.CMUM), CMSU: figure(l.file.CMSU)})
+		m.Sensitivity = append(
+			m.Sensitivity,
+			Sensitivity{PriorPrecision: l.precision, Best: best.Graph.Format(names), BestWeight: best.Weight, Evidence: l.evidence, Predictive: l.predictive,
+				PU: figure(l.file.PU), PUSU: figure(l.file.PUSU), CMUM: figure(l.file.CMUM), CMSU: figure(l.file.CMSU)},
+		)
 	}
 }
 

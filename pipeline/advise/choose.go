@@ -153,8 +153,12 @@ func (a *advising) changing() []way {
 			because: "sums stay sums, safe cells hardly change, and every unsafe cell is as far from the truth as its rule asks"}}
 	}
 	base := a.base()
-	w := way{method: "rounding", config: a.Config.For("rounding"), arguments: []string{"--method", "rounding", "--base", fmt.Sprint(base), "--limit", a.patience()},
-		because: fmt.Sprintf("controlled rounding to multiples of %d keeps all totals the sums of their parts", base)}
+	w := way{
+		method:    "rounding",
+		config:    a.Config.For("rounding"),
+		arguments: []string{"--method", "rounding", "--base", fmt.Sprint(base), "--limit", a.patience()},
+		because:   fmt.Sprintf("controlled rounding to multiples of %d keeps all totals the sums of their parts", base),
+	}
 	w.config.Base = base
 	list := []way{w}
 	if !a.Additive && a.Users != "modelling" && a.Config.Weight == "" {

@@ -43,7 +43,9 @@ func TestEffectsOfCells(t *testing.T) {
 		return s
 	}
 	assess := func(file, name string, more ...string) result {
-		return microrisk(t, append([]string{"assess", file, "--measures", "mc3", "--fraction", ".02", "--out", name + ".csv", "--summary", name + ".json"}, more...)...)
+		return microrisk(
+			t,
+			append([]string{"assess", file, "--measures", "mc3", "--fraction", ".02", "--out", name + ".csv", "--summary", name + ".json"}, more...)...)
 	}
 	r := assess(cps, "with", "--key", key, "--model-out", "model.json")
 	require.Zero(t, r.status, r.err)

@@ -27,7 +27,15 @@ of them dominates it; and what is hidden can be worked out from totals.
    microrisk table protect survey.parquet --table REGION,SEX --rule min:n=3
    microrisk table audit public.parquet --truth internal/cells.parquet
    microrisk table compare survey.parquet --table REGION,SEX --n 3,5`,
-		Subcommands: []*cli.Command{c.tableAdvise(), c.tableProtect(), c.tableAudit(), c.tableRedesign(), c.tableCompare(), c.tableMargins(), c.tableProfiles()},
+		Subcommands: []*cli.Command{
+			c.tableAdvise(),
+			c.tableProtect(),
+			c.tableAudit(),
+			c.tableRedesign(),
+			c.tableCompare(),
+			c.tableMargins(),
+			c.tableProfiles(),
+		},
 	}
 }
 

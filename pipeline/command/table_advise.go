@@ -34,24 +34,12 @@ that does it. --rule, --profile and --margins are taken as they are said.`,
 				return err
 			}
 			var err error
-			if s.Source, err = tableSource(ctx, "table advise", &s.Config); err != nil {
-				return err
-			}
-			fields := func() schemas.Table {
+			if s.Source, err = c.policySource(ctx, "table advise", &s.Config, func() schemas.Table {
 				t := advise.Shared(&s.Config)
 				t.Field("rules").Flag.Needed = "" // there are usual ones
-				if s.Source.Records == nil {
-					t.Field("table").Flag.Needed = "" // its metadata may say so
-				}
 				return t
-			}
-			if err := c.sayPolicy(ctx, &s.Config, fields); err != nil {
+			}); err != nil {
 				return err
-			}
-			if s.Source.Records != nil {
-				if err := tellCodes(ctx, &s.Config); err != nil {
-					return err
-				}
 			}
 			o, err := c.options(ctx)
 			if err != nil {

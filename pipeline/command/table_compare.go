@@ -11,6 +11,7 @@ import (
 	"microrisk/operators/report"
 	"microrisk/pipeline/compare"
 	"microrisk/pipeline/tables"
+	"microrisk/schemas"
 )
 
 func (c *console) tableCompare() *cli.Command {
@@ -82,6 +83,28 @@ them, by the tables' designs.
 // tableSourceFlags are those that say which records a table is made of.
 func tableSourceFlags() []cli.Flag {
 	return slices.DeleteFunc(recordsFlags(), func(f cli.Flag) bool { return f.Names()[0] == "print-spec" })
+}
+
+// policySource is what a table is made of, whose config is said by flags, some of which a profile may leave to it.
+func (c *console) policySource(ctx *cli.Context, verb string, config *protect.Config, shared func() schemas.Table) (tables.Source, error) {
+	source, err := tableSource(ctx, verb, config)
+	if err != nil {
+		return source, err
+	}
+	fields := func() schemas.Table {
+		t := shared()
+		if source.Records == nil {
+			t.Field("table").Flag.Needed = "" // its metadata may say so
+		}
+		return t
+	}
+	if err := c.sayPolicy(ctx, config, fields); err != nil {
+		return source, err
+	}
+	if source.Records != nil {
+		return source, tellCodes(ctx, config)
+	}
+	return source, nil
 }
 
 // tableSource is what a table is made of: a ready-made one if its columns are named, or its metadata tell so, else records.

@@ -12,7 +12,10 @@ import (
 func TestTableFlagsThatDoNothing(t *testing.T) {
 	surveyFolder(t)
 	require.NoError(t, os.WriteFile("both.csv", []byte("region,sex,set\nn1,f,hidden\nn1,f,protected\n"), 0o666))
-	require.NoError(t, os.WriteFile("sums.csv", []byte("region,sex,n,v,m,s,l\nn1,f,5,50,20,10,3\nn1,m,1,7,7,0,3\nn2,f,4,60,30,10,3\nn2,m,7,90,20,10,3\n"), 0o666))
+	require.NoError(
+		t,
+		os.WriteFile("sums.csv", []byte("region,sex,n,v,m,s,l\nn1,f,5,50,20,10,3\nn1,m,1,7,7,0,3\nn2,f,4,60,30,10,3\nn2,m,7,90,20,10,3\n"), 0o666),
+	)
 	require.NoError(t, os.WriteFile("grid.yaml", []byte("- {method: optimal, base: 5}\n"), 0o666))
 	survey, ready := "survey.csv --table region,sex --rule min:n=2 ", "ready.csv --table region,sex --count n --rule min:n=2 "
 	for flags, says := range map[string]string{

@@ -39,23 +39,8 @@ best so far, and how much less others could lose.`,
 				return err
 			}
 			var err error
-			if s.Source, err = tableSource(ctx, "table redesign", &s.Config); err != nil {
+			if s.Source, err = c.policySource(ctx, "table redesign", &s.Config, func() schemas.Table { return redesign.Shared(&s.Config) }); err != nil {
 				return err
-			}
-			fields := func() schemas.Table {
-				t := redesign.Shared(&s.Config)
-				if s.Source.Records == nil {
-					t.Field("table").Flag.Needed = "" // its metadata may say so
-				}
-				return t
-			}
-			if err := c.sayPolicy(ctx, &s.Config, fields); err != nil {
-				return err
-			}
-			if s.Source.Records != nil {
-				if err := tellCodes(ctx, &s.Config); err != nil {
-					return err
-				}
 			}
 			o, err := c.options(ctx)
 			if err != nil {

@@ -140,7 +140,10 @@ func TestChangesAreCompared(t *testing.T) {
 	s.Methods = []string{"perturbation", "multiplicative", "partial", "adjustment", "abs", "optimal"}
 	s.Config.Perturb, s.Config.SD = &schemas.Perturbation{Scheme: "random", Base: 3}, new(0.05)
 	s.Grid = filepath.Join(t.TempDir(), "grid.yaml")
-	require.NoError(t, os.WriteFile(s.Grid, []byte("- {method: perturbation, perturb: {scheme: conventional, base: 5}}\n- {method: optimal, view: intervals}\n"), 0o666))
+	require.NoError(
+		t,
+		os.WriteFile(s.Grid, []byte("- {method: perturbation, perturb: {scheme: conventional, base: 5}}\n- {method: optimal, view: intervals}\n"), 0o666),
+	)
 	runs := make(map[string]int)
 	for _, r := range run(t, s).Rows {
 		require.Contains(t, []string{compare.StatusOK, compare.StatusUnsafe}, r.Status, "%s: %s", r.Method, r.Note)

@@ -44,7 +44,10 @@ func (s *Spec) Fields() schemas.Table {
 		{Name: "least", To: &s.Least, Range: schemas.AtLeast(1), Doc: "Contributors that the rule min asks for, in place of its own.",
 			Flag: &schemas.Flag{Name: "n", Usage: "contributors that the rule min asks for, separated by commas, in place of its own"}},
 		{Name: "tables", To: &s.Tables, File: true, Doc: "File with several tables to compare on.",
-			Flag: &schemas.Flag{Name: "tables", Usage: "YAML `FILE` with several tables: a list of {table: [REGION, SEX]}, with hierarchies, recodes and, of ready-made ones, file"}},
+			Flag: &schemas.Flag{
+				Name:  "tables",
+				Usage: "YAML `FILE` with several tables: a list of {table: [REGION, SEX]}, with hierarchies, recodes and, of ready-made ones, file",
+			}},
 		{Name: "grid", To: &s.Grid, File: true, Doc: "File with further methods and their parameters.",
 			Flag: &schemas.Flag{Name: "grid", Usage: "YAML `FILE` with methods and their parameters: a list of {method: rounding, base: 10}"}},
 		{Name: "model", To: &s.Model, Doc: "Log-linear model of the loss.",

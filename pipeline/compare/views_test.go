@@ -109,7 +109,10 @@ func TestViewsOfARun(t *testing.T) {
 	second := in("second.csv", strings.NewReplacer("A,E,23", "A,E,2", "C,G,8", "C,G,3", "D,H,10", "D,H,57").Replace(base))
 	third := in("third.csv", strings.NewReplacer("row,", "place,", "B,F,15", "B,F,2", "C,H,4", "C,H,31").Replace(base))
 	tree := in("tree.csv", "code,parent\nnorth,\nsouth,\nA,north\nB,north\nC,south\nD,south\n")
-	s.Tables = in("tables.yaml", fmt.Sprintf("- {table: [row, column], file: %q}\n- {table: [place, column], file: %q, hierarchies: {place: %q}}\n", second, third, tree))
+	s.Tables = in(
+		"tables.yaml",
+		fmt.Sprintf("- {table: [row, column], file: %q}\n- {table: [place, column], file: %q, hierarchies: {place: %q}}\n", second, third, tree),
+	)
 	s.Methods, s.Bases, s.Least = []string{"optimal", "hypercube", "modular", "rounding"}, []int64{3, 5}, []int64{3, 5}
 	s.Grid = in("grid.yaml", "- {method: perturbation, perturb: {scheme: barnard, probability: 0.6}, rules: [{rule: min, n: 3}]}\n")
 	s.Out, s.Over, s.JSON, s.Page = filepath.Join(dir, "o.csv"), filepath.Join(dir, "v.csv"), filepath.Join(dir, "o.json"), filepath.Join(dir, "o.html")

@@ -183,8 +183,10 @@ func variablesOf(ctx context.Context, path string) ([]schemas.KeyVariable, error
 		}
 	}
 	if len(list) == 0 || len(source.Schema().FieldIndices(valueColumn)) == 0 {
-		return nil, session.Wrong(fmt.Errorf("%s has no column %q beside those of its variables: name its internal folder (--with %s=INTERNAL)", path, valueColumn,
-			path))
+		return nil, session.Wrong(
+			fmt.Errorf("%s has no column %q beside those of its variables: name its internal folder (--with %s=INTERNAL)", path, valueColumn,
+				path),
+		)
 	}
 	return list, nil
 }
@@ -203,7 +205,9 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 	t, err := read(ctx, s.truth, protect.Ready{Config: &s.Config, Columns: &s.Columns, Trees: s.trees}, o)
 	if err != nil {
 		if s.Truth == s.Public {
-			return nil, session.Wrong(fmt.Errorf("%w; if %s hides cells, has subtotals or was rounded, name its internal folder (--with %s=INTERNAL)", err, s.Public, s.Public))
+			return nil, session.Wrong(
+				fmt.Errorf("%w; if %s hides cells, has subtotals or was rounded, name its internal folder (--with %s=INTERNAL)", err, s.Public, s.Public),
+			)
 		}
 		return nil, err
 	}

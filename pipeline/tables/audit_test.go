@@ -48,22 +48,30 @@ func TestAuditOperator(t *testing.T) {
 			}
 			_, err := tables.Protect(background, source, &c, columns, session.Options{})
 			require.NoError(t, err)
-			first, second := filepath.Join(dir, "verb.csv"), filepath.Join(dir, "operator.csv")
-			all := name != "rounding"
-			a, err := tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: c.Inside, Out: first, All: all}, session.Options{})
-			require.NoError(t, err)
-			s, err := tried(c.Out, &audit.Config{Truth: c.Inside, Out: second, All: all}, "")
-			require.NoError(t, err)
-			require.Equal(t, a.Summary(), s)
-			require.Positive(t, s.Unsafe)
-			require.Equal(t, s.Unsafe, s.Enough)
-			want, err := os.ReadFile(first)
-			require.NoError(t, err)
-			got, err := os.ReadFile(second)
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
+			verbAndOperator(t, c.Out, c.Inside, name != "rounding")
 		})
 	}
+}
+
+// verbAndOperator audits a public file by the verb and by the operator, which must say the same, and gives where the cells are.
+func verbAndOperator(t *testing.T, public, inside string, all bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "verb.csv"), filepath.Join(dir, "operator.csv")
+	a, err := tables.RunAudit(background, tables.AuditSpec{Public: public, Truth: inside, Out: first, All: all}, session.Options{})
+	require.NoError(t, err)
+	require.NoError(t, a.Passed())
+	s, err := tried(public, &audit.Config{Truth: inside, Out: second, All: all}, "")
+	require.NoError(t, err)
+	require.Equal(t, a.Summary(), s)
+	require.Positive(t, s.Unsafe)
+	require.Equal(t, s.Unsafe, s.Enough)
+	want, err := os.ReadFile(first)
+	require.NoError(t, err)
+	got, err := os.ReadFile(second)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+	return first
 }
 
 func TestAuditOperatorRefuses(t *testing.T) {

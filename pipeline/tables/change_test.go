@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"microrisk/operators/audit"
 	"microrisk/operators/protect"
 	"microrisk/pipeline"
 	"microrisk/pipeline/session"
@@ -245,21 +244,7 @@ func TestAuditOfChanges(t *testing.T) {
 			}
 			require.NoError(t, err)
 			public, inside := filepath.Join(dir, "public.csv"), filepath.Join(dir, "inside")
-			first, second := filepath.Join(dir, "verb.csv"), filepath.Join(dir, "operator.csv")
-			all := name == "partial" || name == "view"
-			a, err := tables.RunAudit(background, tables.AuditSpec{Public: public, Truth: inside, Out: first, All: all}, session.Options{})
-			require.NoError(t, err)
-			require.NoError(t, a.Passed())
-			s, err := tried(public, &audit.Config{Truth: inside, Out: second, All: all}, "")
-			require.NoError(t, err)
-			require.Equal(t, a.Summary(), s)
-			require.Positive(t, s.Unsafe)
-			require.Equal(t, s.Unsafe, s.Enough)
-			want, err := os.ReadFile(first)
-			require.NoError(t, err)
-			got, err := os.ReadFile(second)
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
+			first := verbAndOperator(t, public, inside, name == "partial" || name == "view")
 			n := keys(c)
 			for key, cell := range internal(t, inside, n) { // as the audit before publishing found
 				if found := read(t, first, n)[key]; cell["audit"] != "" {

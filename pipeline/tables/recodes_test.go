@@ -94,8 +94,17 @@ func TestRecodedRecords(t *testing.T) {
 		made := func(name, text string, recodes map[string]string) map[string]map[string]string {
 			source, inside := filepath.Join(dir, name+".csv"), filepath.Join(dir, name)
 			require.NoError(rt, os.WriteFile(source, []byte(text), 0o666))
-			c := &protect.Config{Table: variables("code", "sex"), Recodes: recodes, Response: "v", Rules: []protect.Rule{{Rule: "p%"}}, Method: "none", Sliding: new(1),
-				Overrides: filepath.Join(dir, "safe.csv"), Out: filepath.Join(dir, name+"-public.csv"), Inside: inside}
+			c := &protect.Config{
+				Table:     variables("code", "sex"),
+				Recodes:   recodes,
+				Response:  "v",
+				Rules:     []protect.Rule{{Rule: "p%"}},
+				Method:    "none",
+				Sliding:   new(1),
+				Overrides: filepath.Join(dir, "safe.csv"),
+				Out:       filepath.Join(dir, name+"-public.csv"),
+				Inside:    inside,
+			}
 			if hierarchy {
 				c.Hierarchies = map[string]string{"code": filepath.Join(dir, "h.hrc")}
 			}
@@ -151,9 +160,21 @@ func TestRecodedTables(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, log.String(), "a contributor who is in several of them counts several times")
 	cells := internal(t, filepath.Join(dir, "inside"), 2)
-	require.Equal(t, "7 30 9 8", strings.Join([]string{cells["ab|x"]["contributors"], cells["ab|x"]["value"], cells["ab|x"]["top_1"], cells["ab|x"]["top_2"]}, " "))
-	require.Equal(t, "5 30 9 9", strings.Join([]string{cells["ab|y"]["contributors"], cells["ab|y"]["value"], cells["ab|y"]["top_1"], cells["ab|y"]["top_2"]}, " "))
-	require.Equal(t, "12 60 9 9", strings.Join([]string{cells["ab|Total"]["contributors"], cells["ab|Total"]["value"], cells["ab|Total"]["top_1"], cells["ab|Total"]["top_2"]}, " "))
+	require.Equal(
+		t,
+		"7 30 9 8",
+		strings.Join([]string{cells["ab|x"]["contributors"], cells["ab|x"]["value"], cells["ab|x"]["top_1"], cells["ab|x"]["top_2"]}, " "),
+	)
+	require.Equal(
+		t,
+		"5 30 9 9",
+		strings.Join([]string{cells["ab|y"]["contributors"], cells["ab|y"]["value"], cells["ab|y"]["top_1"], cells["ab|y"]["top_2"]}, " "),
+	)
+	require.Equal(
+		t,
+		"12 60 9 9",
+		strings.Join([]string{cells["ab|Total"]["contributors"], cells["ab|Total"]["value"], cells["ab|Total"]["top_1"], cells["ab|Total"]["top_2"]}, " "),
+	)
 	for name, x := range map[string]struct{ table, recodes, says string }{
 		"unknown code":      {table, "ab:a,z\n", `r.grc:1: "z" is no code`},
 		"overlap":           {table, "ab:a,b\nbc:b,c\n", `r.grc:2: "b" becomes "bc", and has a new code in line 1`},
@@ -242,7 +263,15 @@ func TestRecodesOfHierarchies(t *testing.T) {
 		// The internal table has its hierarchy, and can be made coarser too.
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "r.grc"), []byte("south:s1\n"), 0o666))
 		again := *c
-		again.Hierarchies, again.Recodes, again.Out, again.Inside = nil, map[string]string{"reg": filepath.Join(dir, "r.grc")}, filepath.Join(dir, "2.csv"), filepath.Join(dir, "2")
+		again.Hierarchies, again.Recodes, again.Out, again.Inside = nil, map[string]string{
+			"reg": filepath.Join(dir, "r.grc"),
+		}, filepath.Join(
+			dir,
+			"2.csv",
+		), filepath.Join(
+			dir,
+			"2",
+		)
 		_, err = tables.Protect(background, filepath.Join(dir, "inside", "cells.parquet"), &again, &protect.Columns{}, session.Options{})
 		require.NoError(t, err, name)
 		require.Len(t, read(t, again.Out, 2), 9, name)

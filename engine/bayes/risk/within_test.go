@@ -42,7 +42,20 @@ func requireCut(t *testing.T, want, got Cut, what string) {
 	require.InEpsilon(t, want.Size, got.Size, 1e-8, what)
 }
 
-var cuts = [][3]int64{{1, 1, 1}, {1, 1, 2}, {1, 1, 30}, {1, 2, 5}, {1, 1, 4000}, {1, 7, NoLimit}, {1, 1, NoLimit}, {3, 3, 3}, {3, 3, 9}, {3, 40, 41}, {50, 50, 60}, {50, 55, 900}}
+var cuts = [][3]int64{
+	{1, 1, 1},
+	{1, 1, 2},
+	{1, 1, 30},
+	{1, 2, 5},
+	{1, 1, 4000},
+	{1, 7, NoLimit},
+	{1, 1, NoLimit},
+	{3, 3, 3},
+	{3, 3, 9},
+	{3, 40, 41},
+	{50, 50, 60},
+	{50, 55, 900},
+}
 
 func TestPoissonWithinAgainstSums(t *testing.T) {
 	for _, mean := range []float64{1e-9, .01, 1, 4, 60, 3000} {

@@ -93,7 +93,15 @@ func (s *system) below(ctx context.Context, low, high []int64) (more bool, err e
 			return false, err
 		}
 		if n > high[i] {
-			return false, &ContradictionError{Margin: x.first, Other: Others, Variables: all.variables(), Codes: s.class(i), High: high[i], OtherLow: n, OtherHigh: NoLimit}
+			return false, &ContradictionError{
+				Margin:    x.first,
+				Other:     Others,
+				Variables: all.variables(),
+				Codes:     s.class(i),
+				High:      high[i],
+				OtherLow:  n,
+				OtherHigh: NoLimit,
+			}
 		}
 		if n > low[i] {
 			low[i], more = n, true
