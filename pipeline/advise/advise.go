@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
@@ -224,13 +225,23 @@ func (a *advising) redesign(ctx context.Context, o session.Options) error {
 	}
 	s := redesign.Spec{Source: a.Source, Config: a.Config, Pins: a.Pins, Best: 1, Nodes: new(300)}
 	s.Config.Overrides = ""
-	found, err := redesign.Run(ctx, s, o)
-	if err != nil {
-		return err
-	}
+	within, cancel := context.WithTimeout(ctx, time.Duration(a.Seconds*float64(time.Second)))
+	defer cancel()
 	step := Step{Question: "Would merging categories do?", Chosen: "no merge was found that leaves nothing unsafe",
 		Because: "a coarser hierarchy, or one variable less, may help nevertheless"}
-	if len(found.Redesigns) > 0 {
+	found, err := redesign.Run(within, s, o)
+	many := new(redesign.TooManyError)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &many):
+		step.Chosen, step.Because = "no merges were tried", many.Variable+" has too many categories for that: a hierarchy, or recodes, would help"
+	case within.Err() != nil:
+		step.Chosen, step.Because = "no merge was found in time", fmt.Sprintf("it would take more than the %v s of --limit", a.Seconds)
+	case err != nil:
+		return err
+	}
+	if err == nil && len(found.Redesigns) > 0 {
 		r := &Redesign{found.Redesigns[0].Recodes, found.Redesigns[0].Loss}
 		a.out.Redesign = r
 		var words []string

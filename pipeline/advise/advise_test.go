@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,21 @@ func TestStops(t *testing.T) {
 	_, err := Run(ctx, Spec{Source: tables.Source{Path: path, Columns: &protect.Columns{Count: "n"}}, Config: protect.Config{
 		Table: []schemas.KeyVariable{{Name: "a"}, {Name: "b"}}}}, session.Options{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Where a variable has too many categories for merges to be tried, advice goes on without them.
+func TestManyCategories(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.csv")
+	text := "id,n\n"
+	for i := range 3000 {
+		text += fmt.Sprintf("k%d,%d\n", i, 1+i%7)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	o, err := Run(context.Background(), Spec{Source: tables.Source{Path: path, Columns: &protect.Columns{Count: "n"}}, Config: protect.Config{
+		Table: []schemas.KeyVariable{{Name: "id"}}}, Users: "modelling"}, session.Options{})
+	require.NoError(t, err)
+	require.Nil(t, o.Redesign)
+	at := slices.IndexFunc(o.Steps, func(s Step) bool { return s.Chosen == "no merges were tried" })
+	require.GreaterOrEqual(t, at, 0)
+	require.Contains(t, o.Steps[at].Because, "id has too many categories")
 }

@@ -17,9 +17,11 @@ import (
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/redesign"
 	"microrisk/operators/protect"
+	"microrisk/operators/report"
 	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A redesigning is a table that is being redesigned.
@@ -83,6 +85,9 @@ func (r *redesigning) prepare() error {
 	p.Local = all
 	p.Monotone = all && !slices.ContainsFunc(rules, func(rule detection.Rule) bool { _, frequency := rule.(detection.MinFrequency); return !frequency })
 	p.Ready()
+	if err := r.few(p); err != nil {
+		return err
+	}
 	// A holding in several cells that become one is one contributor of it: only its records tell.
 	r.again = !all || r.Config.Contributor != "" && slices.ContainsFunc(r.variables, func(x variable) bool { return x.Tree.Depth() == 1 })
 	p.Judge = r.made
@@ -94,6 +99,33 @@ func (r *redesigning) prepare() error {
 		p.Judge = redesign.Cells(p.Grid, p.Cells, most, func(c *detection.Cell) bool { return detection.Judge(c, rules).Status.Primary() })
 	}
 	r.problem = p
+	return nil
+}
+
+// mostLooks is how many merges are looked at, each by all categories.
+const mostLooks = 100_000_000
+
+// A TooManyError says that a variable has more merges than can be looked at.
+type TooManyError struct {
+	Variable string
+	text     error
+}
+
+func (e *TooManyError) Error() string { return e.text.Error() }
+func (e *TooManyError) Unwrap() error { return e.text }
+
+// few is a *TooManyError of a variable with too many merges.
+func (r *redesigning) few(p *redesign.Problem) error {
+	for v, x := range r.variables {
+		categories := len(x.Tree.Nodes) - 1
+		if float64(p.Most(v))*float64(categories) <= mostLooks {
+			continue
+		}
+		e := &TooManyError{Variable: x.Tree.Name}
+		e.text = advice.Errorf("%s has %s categories, and more merges of them than can be looked at; merge some beforehand (%s), or leave the variable out",
+			e.Variable, report.Count(int64(categories)), advice.Advice{Spec: "recodes", Flags: "--recode, --hierarchy"})
+		return e
+	}
 	return nil
 }
 

@@ -46,6 +46,22 @@ func records(path string) tables.Source {
 	return tables.Source{Records: &schemas.Spec{Source: schemas.Source{Path: []string{path}}}}
 }
 
+// Merges of a variable with very many categories are not listed, but refused.
+func TestTooManyMerges(t *testing.T) {
+	dir := t.TempDir()
+	text := "id,n\n"
+	for i := range 2000 {
+		text += fmt.Sprintf("k%d,1\n", i)
+	}
+	s := Spec{Source: ready(put(t, dir, "in.csv", text)), Config: protect.Config{Table: variables("id"), Rules: []protect.Rule{{Rule: "min", N: new(4)}}}}
+	_, err := Run(context.Background(), s, session.Options{})
+	require.ErrorContains(t, err, "id has 2,000 categories")
+	require.True(t, session.IsSpec(err))
+	many := new(TooManyError)
+	require.ErrorAs(t, err, &many)
+	require.Equal(t, "id", many.Variable)
+}
+
 // TV-N1 from a file to recodes.
 func TestTVN1(t *testing.T) {
 	dir := t.TempDir()

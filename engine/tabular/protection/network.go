@@ -202,6 +202,35 @@ func (n *network) path(from, to, without int32) bool {
 	return false
 }
 
+// straight sends what goes along single other arcs, which are the shortest ways: of a variable with many categories that may be all of them.
+func (n *network) straight(a int32, want int64) (moved int64) {
+	home, start := n.ends(a)
+	if start == home {
+		return 0
+	}
+	for _, b := range n.rooms(start) {
+		if moved >= want || n.room(a) <= 0 {
+			break
+		}
+		if _, to := n.ends(b); to != home || b == a || b == ^a {
+			continue
+		}
+		step := min(want-moved, n.room(a), n.room(b))
+		if step <= 0 {
+			continue
+		}
+		if step == infinite {
+			n.send(a, 1) // a unit shows which columns move
+			n.send(b, 1)
+			return infinite
+		}
+		n.send(a, step)
+		n.send(b, step)
+		moved += step
+	}
+	return moved
+}
+
 // rest makes all columns stay where they were.
 func (n *network) rest() {
 	for _, j := range n.touched {
@@ -218,7 +247,7 @@ func (n *network) reach(column int32, up bool, want int64) (int64, []int32, erro
 		a = ^column
 	}
 	home, start := n.ends(a)
-	moved := int64(0)
+	moved := n.straight(a, want)
 	for moved < want && n.room(a) > 0 && n.path(start, home, column) {
 		step := min(want-moved, n.room(a))
 		for v := home; v != start; {

@@ -105,6 +105,15 @@ func (p *Problem) Moves(d Design, v int, node int32) []Move {
 	return list
 }
 
+// Most is how many single merges of a variable there are at most, without listing them.
+func (p *Problem) Most(v int) int {
+	n := len(p.kinds[v].mergers)
+	if p.kinds[v].nested || p.Variables[v].Groups != nil || p.Variables[v].Order != nil {
+		return len(p.Variables[v].Tree.Nodes)
+	}
+	return n * (n - 1) / 2
+}
+
 // firsts are the first of the categories that are one already, of those that may become one with others.
 func (p *Problem) firsts(d Design, v int) []int32 {
 	var list []int32
@@ -166,9 +175,13 @@ func (p *Problem) coarsest() Design {
 		for again := true; again; {
 			again = false
 			for _, m := range p.Moves(d, v, -1) {
+				if !p.kinds[v].nested && !slices.ContainsFunc(m.Nodes, func(n int32) bool { return d[v][n] != d[v][m.Nodes[0]] }) {
+					continue // they are one by now
+				}
 				if next, ok := p.merge(d, m); ok {
-					d, again = next, true
-					break
+					if d, again = next, true; p.kinds[v].nested {
+						break // others are below it
+					}
 				}
 			}
 		}

@@ -27,6 +27,9 @@ func (p *Problem) Preview(ctx context.Context, most int) (list []Candidate, all 
 	}
 	helps := make(map[string]bool)
 	for _, cell := range now.Unsafe {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		for v, node := range cell {
 			for _, m := range p.Moves(same, v, node) {
 				if d, ok := p.Apply(same, m); ok {
@@ -37,6 +40,9 @@ func (p *Problem) Preview(ctx context.Context, most int) (list []Candidate, all 
 	}
 	for v := range same {
 		for _, m := range p.Moves(same, v, -1) {
+			if err := ctx.Err(); err != nil {
+				return nil, 0, err
+			}
 			if d, ok := p.Apply(same, m); ok {
 				list = append(list, Candidate{Move: m, Design: d, Cost: p.Cost(d), Helps: helps[d.place()]})
 			}
