@@ -183,6 +183,9 @@ func (p *Published) Compare() (*Audit, error) {
 		}
 	}
 	switch {
+	case a.Changed > 0 && !a.way.Changes() && p.Way != nil:
+		return nil, fmt.Errorf("%d published values are not the true ones, and the log says that the table was made by the method %s, which changes none", a.Changed,
+			p.Way.Method)
 	case a.Changed > 0 && !a.way.Changes():
 		return nil, fmt.Errorf("%d published values are not the true ones; if they were rounded, say to which base (--base)", a.Changed)
 	case a.Hidden > 0 && !a.way.Hides() && a.Changed > 0:

@@ -10,6 +10,7 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/protect"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A Log is what an internal log says of the table beside it.
@@ -61,15 +62,22 @@ var CellColumns = protect.Columns{
 
 // Truth reads the true table that the log is of. What is asked besides goes before what the log says.
 func (l *Log) Truth(ctx context.Context, name string, from operators.Source, memory int64, asked Asked) (*Truth, error) {
+	over, err := l.Over(asked)
+	if err != nil {
+		return nil, err
+	}
 	table, err := protect.Ready{Name: name, Config: &l.Config, Columns: &l.Columns, Trees: l.Trees, Memory: memory}.Read(ctx, from)
-	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Logged: true,
-		Asked: l.Over(asked)}, err
+	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Logged: true, Asked: over}, err
 }
 
-// Over is what is asked, and for the rest what the log says.
-func (l *Log) Over(asked Asked) Asked {
+// Over is what is asked, and for the rest what the log says. The error is that of a base of values that were not rounded.
+func (l *Log) Over(asked Asked) (Asked, error) {
+	if asked.Base > 0 && l.Way.Method != "rounding" {
+		return asked, advice.Errorf("the log says that the table was made by the method %s, and a base is of rounding: leave it out (%s)", l.Way.Method,
+			advice.Advice{Spec: "base", Flags: "--base"})
+	}
 	asked.Way = l.Way
 	asked.Insider, asked.Base = cmp.Or(asked.Insider, l.Insider), cmp.Or(asked.Base, l.Base)
 	asked.Sliding, asked.Beforehand = cmp.Or(asked.Sliding, l.Sliding), cmp.Or(asked.Beforehand, l.Beforehand)
-	return asked
+	return asked, nil
 }

@@ -39,7 +39,7 @@ func (c *Config) Operators(with operators.Setup) []operators.Operator {
 			asked.Base = int64(*c.Base)
 		}
 		t := *truth
-		t.Asked = log.Over(asked)
+		t.Asked, o.wrong = log.Over(asked)
 		o.Truth = &t
 	}
 	list := []operators.Operator{o}
@@ -97,6 +97,7 @@ func inUnits(column string) string { return column + " in units of its last deci
 type Operator struct {
 	Config Config
 	Truth  *Truth
+	wrong  error // of what is asked
 }
 
 // Bind is an Operator's.
@@ -104,6 +105,9 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	name := o.Config.ColumnPrefix()
 	if o.Truth == nil {
 		return nil, fmt.Errorf("%s: the truth %s was not read", name, o.Config.Truth)
+	}
+	if o.wrong != nil {
+		return nil, fmt.Errorf("%s: %w", name, o.wrong)
 	}
 	key := schemas.Key{}
 	for _, t := range o.Truth.Table.Grid.Trees {

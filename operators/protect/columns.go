@@ -7,6 +7,7 @@ type Columns struct {
 	Count, Value, Max, Second, Status, Lower, Upper string
 	Tolerance                                       *float64
 	Sole                                            string // who the only contributor is: a number, of internal tables
+	Records                                         string // number of records, of internal tables, where Count has the contributors; "": the same
 }
 
 // Fields is the field table.

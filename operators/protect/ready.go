@@ -128,8 +128,10 @@ func (r *reader) find(schema *arrow.Schema) error {
 			names = append(names, name)
 		}
 	}
-	if r.Columns.Sole != "" {
-		names = append(names, r.Columns.Sole)
+	for _, name := range []string{r.Columns.Sole, r.Columns.Records} {
+		if name != "" {
+			names = append(names, name)
+		}
 	}
 	for _, name := range names {
 		if _, err := operators.LookUp(r.Name, schema, name); err != nil {
@@ -248,6 +250,13 @@ func (r *reader) figures(x *raw, batch arrow.Record, row int) error {
 		}
 		x.cell.Contributors = int64(math.Floor(n))
 		x.cell.Records = int64(math.Ceil(n))
+	}
+	if c := r.Columns.Records; c != "" {
+		n, ok := operators.Integer(batch.Column(r.at[c]), row)
+		if !ok || n < x.cell.Contributors {
+			return fmt.Errorf("%s is %s; it must be at least the %d of %s", c, operators.Shown(batch.Column(r.at[c]), row), x.cell.Contributors, r.Columns.Count)
+		}
+		x.cell.Records = n
 	}
 	var err error
 	if x.value = x.cell.Records; r.Columns.Value != "" {

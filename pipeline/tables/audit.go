@@ -236,7 +236,10 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := l.Over(s.asked())
+	asked, err := l.Over(s.asked())
+	if err != nil {
+		return nil, err
+	}
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
 	s.Columns, s.response, s.way, s.topic, s.weighted = l.Columns, l.Response, l.Way, l.Topic, l.Weighted

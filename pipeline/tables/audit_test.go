@@ -115,6 +115,11 @@ func TestAuditOperatorRefuses(t *testing.T) {
 		_, err := tried(c.Out, a, "")
 		require.ErrorContains(t, err, says)
 	}
+	_, err = tried(c.Out, &audit.Config{Truth: inside, Base: new(5)}, "")
+	require.ErrorContains(t, err, "made by the method optimal, and a base is of rounding: leave it out (base)")
+	_, err = tables.RunAudit(background, tables.AuditSpec{Public: c.Out, Truth: inside, Config: protect.Config{Base: 5}}, session.Options{})
+	require.ErrorContains(t, err, "made by the method optimal, and a base is of rounding")
+	require.True(t, session.IsSpec(err))
 	_, err = tried(c.Out, &audit.Config{Truth: inside, Sliding: new(100)}, "")
 	require.ErrorContains(t, err, "the table is not safe", "what is asked goes before what the log says")
 	// What an output has of it says nothing of the truth.

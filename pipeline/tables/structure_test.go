@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -138,5 +139,34 @@ func TestBrokenStructures(t *testing.T) {
 		require.ErrorContains(t, err, says, text)
 		require.True(t, session.IsSpec(err), text)
 		require.NoFileExists(t, c.Out)
+	}
+}
+
+// What is published of an internal table is what is published of its records: abs looks at these, a minimum at contributors.
+func TestInternalTablesHaveTheirRecords(t *testing.T) {
+	dir := t.TempDir()
+	source, text := filepath.Join(dir, "in.csv"), "r,s,who\n"
+	for cell, who := range map[string]int{"a,f": 6, "a,m": 4, "b,f": 2, "b,m": 5} { // two records of each
+		for i := range who {
+			text += fmt.Sprintf("%s,%s%d\n%[1]s,%[2]s%[3]d\n", cell, cell[:1]+cell[2:], i)
+		}
+	}
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o666))
+	c := &protect.Config{Table: variables("r", "s"), Contributor: "who", Method: "abs", Rules: []protect.Rule{{Rule: "min", N: new(2)}},
+		Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+	_, err := run(t, source, c)
+	require.NoError(t, err)
+	want := internal(t, c.Inside, 2)
+	require.Equal(t, "4", want["b|f"]["count"])
+	require.Equal(t, "2", want["b|f"]["contributors"])
+	require.Equal(t, "0", want["b|f"]["published"], "4 records are not hidden")
+	a := &protect.Config{Method: "abs", Rules: c.Rules, Out: filepath.Join(dir, "again.csv"), Inside: filepath.Join(dir, "again")}
+	_, err = tables.Protect(background, filepath.Join(c.Inside, "cells.parquet"), a, &protect.Columns{}, session.Options{})
+	require.NoError(t, err)
+	got := internal(t, a.Inside, 2)
+	for key, w := range want {
+		for _, column := range []string{"count", "contributors", "value", "published"} {
+			require.Equal(t, w[column], got[key][column], "%s of %s", column, key)
+		}
 	}
 }
