@@ -65,6 +65,7 @@ func Audit(ctx context.Context, t *Table, hidden []bool, needs []Need, insider I
 		r.Largest = max(r.Largest, len(c))
 	}
 	a := p.auditor(ctx, hidden, insider)
+	a.plain = insider == InsiderOff || !slices.ContainsFunc(p.Sole, func(h int64) bool { return h != 0 })
 	for _, n := range needs {
 		f, _, err := a.prove(n)
 		if err != nil {
@@ -87,6 +88,7 @@ func Intervals(ctx context.Context, t *Table, hidden []bool, cells []int32) ([]I
 		return nil, err
 	}
 	a := p.auditor(ctx, hidden, InsiderOff)
+	a.plain = true
 	list := make([]Interval, len(cells))
 	for i, cell := range cells {
 		if err := t.checkNeeds([]Need{{Cell: cell}}); err != nil {
@@ -134,6 +136,7 @@ type auditor struct {
 	hidden  []bool
 	insider Insider
 	brief   bool // go no further than needed
+	plain   bool // nobody asks which cells move
 	rows    int  // most rows of a linear program; 0: boxes alone will do
 	effort  *effort
 	home    []*component // by cell, nil where it is not known
@@ -386,7 +389,7 @@ func (a *auditor) look(e *engine, n Need) (w way, err error) {
 	if a.brief || !isNetwork(e.attacker) && n.Sliding != infinite {
 		up = max(n.Upper, n.Sliding)
 	}
-	if w.up, w.over, err = e.name(column, true, up); err != nil {
+	if w.up, w.over, err = a.name(e, column, true, up); err != nil {
 		return w, err
 	}
 	if up != infinite {
@@ -394,12 +397,21 @@ func (a *auditor) look(e *engine, n Need) (w way, err error) {
 			return w, nil
 		}
 	}
-	w.down, w.below, err = e.name(column, false, down)
+	w.down, w.below, err = a.name(e, column, false, down)
 	return w, err
 }
 
 // name is reach, with cells in the place of columns: all of them where it is not known which move.
-func (e *engine) name(column int32, up bool, want int64) (int64, []int32, error) {
+func (a *auditor) name(e *engine, column int32, up bool, want int64) (int64, []int32, error) {
+	if n, is := e.attacker.(*network); is && a.plain {
+		arc := column
+		if !up {
+			arc = ^column
+		}
+		if moved, ok := n.far(arc, want); ok {
+			return moved, nil, nil
+		}
+	}
 	moved, columns, err := e.reach(column, up, want)
 	if moved == infinite && columns == nil {
 		return moved, e.cells, err

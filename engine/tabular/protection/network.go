@@ -20,6 +20,13 @@ type network struct {
 	seen       []int32
 	stamp      int32
 	queue      []int32
+	both       *[2]across // of the two nodes; nil where it is not known
+}
+
+// across is what all arcs from a node to the other one can send together.
+type across struct {
+	sum     float64 // of those with an end; exact as long as it is believed
+	endless int     // arcs without an end
 }
 
 // newNetwork is nil for an area that is no network: one with a cell in three equations, or whose equations' signs do not agree.
@@ -231,6 +238,45 @@ func (n *network) straight(a int32, want int64) (moved int64) {
 	return moved
 }
 
+// far is how far reach comes in a network of two nodes, where that is the sum of all other arcs; false if it has more nodes.
+func (n *network) far(a int32, want int64) (moved int64, ok bool) {
+	home, start := n.ends(a)
+	if len(n.rows) != 1 {
+		return 0, false
+	}
+	if n.both == nil {
+		n.both = &[2]across{}
+		for j := range n.cells {
+			for _, b := range []int32{int32(j), ^int32(j)} {
+				if from, to := n.ends(b); from != to {
+					n.both[from].add(n.limit(b), 1)
+				}
+			}
+		}
+	}
+	moved = min(want, n.limit(a))
+	if start == home {
+		return moved, true
+	}
+	others := n.both[start]
+	others.add(n.limit(^a), -1)
+	switch {
+	case others.endless > 0:
+		return moved, true
+	case n.both[start].sum > MaxValue: // it might be rounded
+		return 0, false
+	}
+	return min(moved, int64(others.sum)), true
+}
+
+func (x *across) add(room int64, sign int) {
+	if room == infinite {
+		x.endless += sign
+	} else {
+		x.sum += float64(sign) * float64(room)
+	}
+}
+
 // rest makes all columns stay where they were.
 func (n *network) rest() {
 	for _, j := range n.touched {
@@ -281,6 +327,7 @@ func (n *network) reach(column int32, up bool, want int64) (int64, []int32, erro
 
 // changed is an attacker's.
 func (n *network) changed(column int32) {
+	n.both = nil
 	for _, a := range []int32{column, ^column} {
 		if v, _ := n.ends(a); n.limit(a) > 0 && !n.listed[number(a)] {
 			n.open[v] = nil

@@ -47,7 +47,7 @@ func TestNetworksThatAreTold(t *testing.T) {
 	}
 }
 
-// A table of many categories, of which each is asked: the work is not that of all pairs.
+// A table of many categories, of which each is asked: the work is not that of all pairs, whether nothing can move or everything.
 func TestAuditOfManyCategories(t *testing.T) {
 	const n = 200_000
 	tree := tabular.NewTree("a")
@@ -57,15 +57,72 @@ func TestAuditOfManyCategories(t *testing.T) {
 	}
 	g, err := tabular.NewGrid([]*tabular.Tree{tree}, cells)
 	require.NoError(t, err)
-	table := &Table{System: g.System(), Values: slices.Repeat([]int64{1}, n+1), Low: slices.Repeat([]int64{1}, n+1)}
-	table.Values[0] = n
-	hidden := slices.Repeat([]bool{true}, n+1)
-	hidden[0] = false
-	var needs []Need
-	for i := range n {
-		needs = append(needs, Need{Cell: int32(i + 1), Lower: 1, Upper: 1})
+	for _, low := range []int64{1, 0} {
+		table := &Table{System: g.System(), Values: slices.Repeat([]int64{1}, n+1), Low: slices.Repeat([]int64{low}, n+1)}
+		table.Values[0] = n
+		hidden := slices.Repeat([]bool{true}, n+1)
+		hidden[0] = false
+		var needs []Need
+		for i := range n {
+			needs = append(needs, Need{Cell: int32(i + 1), Lower: 1, Upper: 1})
+		}
+		report, err := Audit(context.Background(), table, hidden, needs, InsiderExact)
+		require.NoError(t, err)
+		require.Len(t, report.Failed(), int(low)*n) // all are 1 or more, and their sum is n; or each can be 0 to n
+		require.Equal(t, Interval{low, low + (1-low)*n}, report.Findings[n/2].Interval)
 	}
-	report, err := Audit(context.Background(), table, hidden, needs, InsiderOff)
-	require.NoError(t, err)
-	require.Len(t, report.Failed(), n) // all are 1 or more, and their sum is n
+}
+
+// How far a cell of a single sum comes is the same by the sum of all others as by sending what they can, however bounds change.
+func TestFarOfSingleSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	asked := 0
+	for range 300 {
+		n := 2 + r.IntN(5)
+		s := &tabular.System{Cells: n + 1, Equations: []tabular.Equation{{Total: 0}}}
+		table := &Table{System: s, Values: make([]int64, n+1), Low: make([]int64, n+1), High: make([]int64, n+1)}
+		for cell := 1; cell <= n; cell++ {
+			s.Equations[0].Parts = append(s.Equations[0].Parts, int32(cell))
+			table.Values[cell] = r.Int64N(6)
+			table.Values[0] += table.Values[cell]
+		}
+		for cell, x := range table.Values {
+			table.Low[cell], table.High[cell] = max(0, x-r.Int64N(4)), x+r.Int64N(4)
+			switch r.IntN(6) {
+			case 0:
+				table.Low[cell] = NoLow
+			case 1:
+				table.High[cell] = tabular.NoLimit
+			case 2:
+				table.Low[cell] = x
+			}
+		}
+		p, err := newPlan(table, nil)
+		require.NoError(t, err)
+		var cells []int32
+		for cell := range n + 1 {
+			if cell > 0 || r.IntN(2) == 0 { // the total is hidden too, or not
+				cells = append(cells, int32(cell))
+			}
+		}
+		w := newNetwork(p.area(cells))
+		for range 2 {
+			for j := range int32(len(cells)) {
+				for _, arc := range []int32{j, ^j} {
+					for _, want := range []int64{infinite, 1, 3} {
+						far, ok := w.far(arc, want)
+						require.True(t, ok)
+						moved, _, err := w.reach(j, arc >= 0, want)
+						require.NoError(t, err)
+						require.Equal(t, moved, far)
+						asked++
+					}
+				}
+			}
+			j := r.IntN(len(cells))
+			w.down[j], w.up[j] = r.Int64N(3), r.Int64N(3)
+			w.changed(int32(j))
+		}
+	}
+	require.Greater(t, asked, 10_000)
 }
