@@ -65,7 +65,7 @@ func Audit(ctx context.Context, t *Table, hidden []bool, needs []Need, insider I
 		r.Largest = max(r.Largest, len(c))
 	}
 	a := p.auditor(ctx, hidden, insider)
-	a.plain = insider == InsiderOff || !slices.ContainsFunc(p.Sole, func(h int64) bool { return h != 0 })
+	a.plain = true
 	for _, n := range needs {
 		f, _, err := a.prove(n)
 		if err != nil {
@@ -137,6 +137,7 @@ type auditor struct {
 	insider Insider
 	brief   bool // go no further than needed
 	plain   bool // nobody asks which cells move
+	short   bool // go no further than needed in networks
 	rows    int  // most rows of a linear program; 0: boxes alone will do
 	effort  *effort
 	home    []*component // by cell, nil where it is not known
@@ -182,6 +183,12 @@ func (a *auditor) prove(need Need) (Finding, []int32, error) {
 	if a.insider == InsiderExact {
 		n = Need{Cell: n.Cell, Sliding: 1}
 	}
+	if a.plain && evidence == nil { // who could be in the way is asked of no more than is needed
+		if w, err = a.shortly(n); err != nil {
+			return f, nil, err
+		}
+		evidence = append(slices.Clone(w.below), w.over...)
+	}
 	found := []way{w}
 	rivals := a.holders(n.Cell, evidence)
 	if len(rivals) > 1 { // what is enough without the cells of any is enough for each
@@ -206,6 +213,13 @@ func (a *auditor) prove(need Need) (Finding, []int32, error) {
 		evidence = append(append(evidence, found[at].below...), found[at].over...)
 	}
 	return f, unique(evidence), nil
+}
+
+// shortly is somebody outside's view, as far as it is needed, with the cells that have to move for that.
+func (a *auditor) shortly(n Need) (way, error) {
+	a.plain, a.short = false, true
+	defer func() { a.plain, a.short = true, false }()
+	return a.attack(0, n)
 }
 
 func unique(cells []int32) []int32 { return slices.Compact(sorted(cells)) }
@@ -386,7 +400,7 @@ func (a *auditor) look(e *engine, n Need) (w way, err error) {
 	}
 	column := e.column(n.Cell)
 	up, down := int64(infinite), int64(infinite)
-	if a.brief || !isNetwork(e.attacker) && n.Sliding != infinite {
+	if a.brief || a.short || !isNetwork(e.attacker) && n.Sliding != infinite {
 		up = max(n.Upper, n.Sliding)
 	}
 	if w.up, w.over, err = a.name(e, column, true, up); err != nil {

@@ -126,3 +126,44 @@ func TestFarOfSingleSums(t *testing.T) {
 	}
 	require.Greater(t, asked, 10_000)
 }
+
+// An audit of a single sum says the same of insiders whether it asks for all cells that move or for no more than are needed.
+func TestInsidersOfSingleSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var met [3]int
+	insiders := 0
+	for range 2000 {
+		n := 2 + r.IntN(5)
+		s := &tabular.System{Cells: n + 1, Equations: []tabular.Equation{{Total: 0}}}
+		table := &Table{System: s, Values: make([]int64, n+1), Low: make([]int64, n+1), Sole: make([]int64, n+1)}
+		hidden := slices.Repeat([]bool{true}, n+1)
+		hidden[0] = false
+		var needs []Need
+		for cell := 1; cell <= n; cell++ {
+			s.Equations[0].Parts = append(s.Equations[0].Parts, int32(cell))
+			table.Values[cell] = 1 + r.Int64N(4)
+			table.Values[0] += table.Values[cell]
+			table.Low[cell], table.Sole[cell] = r.Int64N(2), r.Int64N(4)
+			needs = append(needs, Need{Cell: int32(cell), Lower: r.Int64N(2), Upper: r.Int64N(3), Sliding: r.Int64N(4)})
+		}
+		for _, insider := range []Insider{InsiderExact, InsiderFull} {
+			got, err := Audit(context.Background(), table, hidden, needs, insider)
+			require.NoError(t, err)
+			p, err := newPlan(table, needs)
+			require.NoError(t, err)
+			a := p.auditor(context.Background(), hidden, insider)
+			for i, need := range needs {
+				want, _, err := a.prove(need)
+				require.NoError(t, err)
+				require.Equal(t, want, got.Findings[i])
+				if met[want.Verdict]++; want.Holder != 0 {
+					insiders++
+				}
+			}
+		}
+	}
+	require.Positive(t, insiders)
+	require.Positive(t, met[Pass])
+	require.Positive(t, met[Under])
+	require.Positive(t, met[Exact])
+}
