@@ -26,7 +26,8 @@ type Truth struct {
 	Weighted bool   // contributors stand for others
 	Response string // what values are sums of; "" for counts
 	Total    string // what files call totals
-	Logged   bool   // it is that of an internal folder: its levels are values
+	Recodes  []protect.LoggedRecode
+	Logged   bool // it is that of an internal folder: its levels are values
 	Asked
 }
 

@@ -21,6 +21,7 @@ type Log struct {
 	Response string // "" for counts
 	Topic    string
 	Weighted bool
+	Recodes  []protect.LoggedRecode
 	Asked
 }
 
@@ -39,7 +40,7 @@ func ReadLog(path string, text []byte) (*Log, error) {
 		l.Trees = append(l.Trees, t)
 		l.Config.Table = append(l.Config.Table, schemas.KeyVariable{Name: v.Name})
 	}
-	l.Config.Linked, l.Response, l.Topic, l.Weighted = from.Linked, from.Response, from.Topic, from.Weighted
+	l.Config.Linked, l.Response, l.Topic, l.Weighted, l.Recodes = from.Linked, from.Response, from.Topic, from.Weighted, from.Recodes
 	l.Config.Total, l.Config.Decimals, l.Config.Absolute = from.Total, int64(from.Decimals), true
 	if from.Sliding > 0 {
 		l.Sliding = &from.Sliding
@@ -67,7 +68,8 @@ func (l *Log) Truth(ctx context.Context, name string, from operators.Source, mem
 		return nil, err
 	}
 	table, err := protect.Ready{Name: name, Config: &l.Config, Columns: &l.Columns, Trees: l.Trees, Memory: memory}.Read(ctx, from)
-	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Logged: true, Asked: over}, err
+	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Recodes: l.Recodes,
+		Logged: true, Asked: over}, err
 }
 
 // Over is what is asked, and for the rest what the log says. The error is that of a base of values that were not rounded.

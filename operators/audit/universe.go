@@ -48,6 +48,7 @@ func (t *Together) tables(parts []tablefile.Part) ([]overlap.Table, error) {
 		said[key] = append(said[key], p.Finest)
 		u.add(u.variable(p.Variable), p.Finest)
 	}
+	t.recoded(u, said)
 	for _, r := range t.Releases {
 		for _, tree := range r.Table.Grid.Trees {
 			v := u.variable(tree.Name)
@@ -69,6 +70,42 @@ func (t *Together) tables(parts []tablefile.Part) ([]overlap.Table, error) {
 	}
 	t.strangers(said)
 	return list, nil
+}
+
+// recoded takes what merged categories stand for from the logs, where parts do not say it.
+func (t *Together) recoded(u *universe, said map[[3]string][]string) {
+	for _, r := range t.Releases {
+		for _, merged := range r.Recodes {
+			key := [3]string{r.Name, merged.Variable, merged.Code}
+			if said[key] != nil {
+				continue
+			}
+			for _, code := range merged.Of {
+				said[key] = append(said[key], t.below(merged.Variable, code)...)
+			}
+			for _, code := range said[key] {
+				u.add(u.variable(merged.Variable), code)
+			}
+		}
+	}
+}
+
+// below are the finest categories of a code: those below it in the first table that has it with some, else itself.
+func (t *Together) below(variable, code string) (list []string) {
+	for _, r := range t.Releases {
+		for _, tree := range r.Table.Grid.Trees {
+			for n := 1; tree.Name == variable && n < len(tree.Nodes); n++ {
+				if nameOf(tree, n) != code || tree.Leaf(n) {
+					continue
+				}
+				for _, child := range tree.Nodes[n].Children {
+					list = append(list, t.below(variable, nameOf(tree, int(child)))...)
+				}
+				return list
+			}
+		}
+	}
+	return []string{code}
 }
 
 // has judges whether a part is of some table: that it has the code is only told, as categories without anybody have no rows.

@@ -133,9 +133,11 @@ func (c *console) tableAudit() *cli.Command {
 		Usage:     "try on a published table what an attacker would",
 		ArgsUsage: "PUBLIC",
 		UsageText: "microrisk table audit PUBLIC --truth INTERNAL\nmicrorisk table audit PUBLIC --truth TABLE --table REGION,SEX --value VALUE --status STATUS\nmicrorisk table audit PUBLIC --truth INTERNAL --with OTHER=ITSINTERNAL",
-		Description: `For every unsafe cell: the least and the largest value that the published values
-and the totals leave possible, for anybody, and for those who are the only ones in a
-hidden cell and know its value. Exit status 1 if one of them learns too much.
+		Description: `For every unsafe cell: values that the published values and the totals leave
+possible, for anybody, and for those who are the only ones in a hidden cell and know
+its value. The two that are told are as far apart as the cell needs, not as far as
+can be: the search ends there, and --sliding N asks for more. Exit status 1 if one of
+them learns too much.
 
 --truth is the internal folder of table protect, or any table with the true values,
 whose columns and hierarchies flags name: tables of other programs can be audited too.`,

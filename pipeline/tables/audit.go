@@ -34,11 +34,12 @@ type AuditSpec struct {
 	Parts string // file of what categories stand for, "" for none
 	Few   int64  // fewer people than these are a small group; 0 for Few
 
-	truth     string          // the table with the true values
-	isLogged  bool            // it is that of an internal folder
-	way       *protect.Way    // how its log says that values were made; nil if there is none
-	response  string          // what values are sums of; "" for counts
-	topic     string          // what its log says it is about
+	truth     string       // the table with the true values
+	isLogged  bool         // it is that of an internal folder
+	way       *protect.Way // how its log says that values were made; nil if there is none
+	response  string       // what values are sums of; "" for counts
+	topic     string       // what its log says it is about
+	recodes   []protect.LoggedRecode
 	weighted  bool            // contributors stand for others
 	trees     []*tabular.Tree // of the log; nil: those of hierarchies
 	structure *tablefile.Structure
@@ -215,7 +216,7 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
 	}
 	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Topic: s.topic, Weighted: s.weighted, Total: s.Config.Total,
-		Logged: s.isLogged, Asked: s.asked()}, o)
+		Recodes: s.recodes, Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +243,7 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	}
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
-	s.Columns, s.response, s.way, s.topic, s.weighted = l.Columns, l.Response, l.Way, l.Topic, l.Weighted
+	s.Columns, s.response, s.way, s.topic, s.weighted, s.recodes = l.Columns, l.Response, l.Way, l.Topic, l.Weighted, l.Recodes
 	return l.Trees, nil
 }
 

@@ -151,3 +151,32 @@ func TestTablesThatContradictEachOther(t *testing.T) {
 	_, err = r.audit(one, "", sums)
 	require.ErrorContains(t, err, "is of counts with 0 decimals, and "+sums.Public+" of Y with 0: tables that are judged together are of the same thing")
 }
+
+// A table whose categories were merged tells what is hidden where they are not: its log says what was merged, without any parts.
+func TestMergedCategoriesAreKnownFromLogs(t *testing.T) {
+	r := releases{t, t.TempDir()}
+	text := "AREA,AGE\n"
+	for _, area := range []string{"N", "S", "W"} {
+		for age, n := range []int{9, 8, 7, 6, 5} {
+			if area == "N" && age == 4 {
+				n = 2
+			}
+			text += strings.Repeat(fmt.Sprintf("%s,%d\n", area, age), n)
+		}
+	}
+	source := r.write("in.csv", text)
+	merged := r.protect(source, "merged", protect.Config{Table: variables("AREA", "AGE"), Recodes: map[string]string{"AGE": r.write("ages.grc", "ends:0,4\n")}})
+	whole := r.protect(source, "whole", protect.Config{Table: variables("AREA", "AGE")})
+	require.Empty(t, read(t, whole.Public, 2)["N|4"]["value"])
+	alone, err := tables.RunAudit(background, tables.AuditSpec{Public: whole.Public, Truth: whole.Truth}, session.Options{})
+	require.NoError(t, err)
+	require.NoError(t, alone.Passed())
+	together, err := r.audit(whole, "", merged)
+	require.NoError(t, err)
+	require.NotEmpty(t, read(t, whole.Public, 2)["N|0"]["value"], "what is left of the merged one is 4")
+	require.ErrorContains(t, together.Passed(), "anybody knows [N, 4] exactly")
+	require.Empty(t, together.Warnings, "what was merged is known")
+	said, err := r.audit(whole, r.write("parts.csv", fmt.Sprintf("table,variable,code,finest\n%[1]s,AGE,ends,0\n%[1]s,AGE,ends,4\n", merged.Public)), merged)
+	require.NoError(t, err)
+	require.Equal(t, said.Passed(), together.Passed())
+}
