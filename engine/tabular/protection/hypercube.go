@@ -63,7 +63,11 @@ func (h *hypercuber) run(ctx context.Context, tables []*subTable) error {
 				return err
 			}
 			if s.count(h.hidden)+1 != done[i] {
-				changed = h.pass(s) || changed
+				more, err := h.pass(ctx, s)
+				if err != nil {
+					return err
+				}
+				changed = more || changed
 				done[i] = s.count(h.hidden) + 1
 			}
 		}
@@ -117,8 +121,8 @@ func (h *hypercuber) need(cell int32, margin bool) (Need, bool) {
 	return h.inherited(cell), margin && h.hidden[cell]
 }
 
-// pass goes through a sub-table, and tells whether more is hidden.
-func (h *hypercuber) pass(s *subTable) bool {
+// pass goes through a sub-table, and tells whether more is hidden. The error is that of a context that ended.
+func (h *hypercuber) pass(ctx context.Context, s *subTable) (changed bool, err error) {
 	type task struct {
 		at   int
 		need Need
@@ -134,11 +138,13 @@ func (h *hypercuber) pass(s *subTable) bool {
 		}
 	}
 	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(h.Values[s.cells[b.at]], h.Values[s.cells[a.at]]) })
-	changed := false
 	for _, t := range tasks {
+		if err := ctx.Err(); err != nil {
+			return changed, err
+		}
 		changed = h.protect(s, t.at, t.need) || changed
 	}
-	return changed
+	return changed, nil
 }
 
 // protect hides the corners of the cheapest hypercube that is wide enough for a cell, or else of the widest one. Where others know corners,

@@ -1,10 +1,12 @@
 package protection
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -131,4 +133,26 @@ func TestSubTables(t *testing.T) {
 	}
 	require.Equal(t, []int{0, 1, 1, 1, 1, 2, 2, 2, 2}, classes)
 	require.Len(t, seen, g.Cells(), "every cell is in one at least")
+}
+
+// Where a sub-table has very many categories, hypercubes end with the time that there is.
+func TestHypercubeEndsInASubTable(t *testing.T) {
+	const n = 60_000
+	tree := tabular.NewTree("a")
+	var cells []int32
+	for i := range n {
+		cells = append(cells, int32(tree.Add(tabular.Of(fmt.Sprint(i)), 0)))
+	}
+	g, err := tabular.NewGrid([]*tabular.Tree{tree}, cells)
+	require.NoError(t, err)
+	table := &Table{System: g.System(), Values: slices.Repeat([]int64{1}, n+1), Low: slices.Repeat([]int64{1}, n+1)}
+	table.Values[0] = n
+	var needs []Need
+	for i := range n {
+		needs = append(needs, Need{Cell: int32(i + 1), Lower: 1, Upper: 1})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = Hypercube(ctx, g, table, needs, Options{Cost: slices.Repeat([]int64{1}, n+1)})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
