@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 )
 
@@ -59,12 +60,21 @@ type Simplex struct {
 	Pivots int
 }
 
+// mostRows is how many rows a model may have: the inverse of a basis takes 8 bytes for each pair of them.
+const mostRows = 1 << 15
+
+// ErrTooLarge says that a model has more rows than the embedded solver takes.
+var ErrTooLarge = errors.New("the problem is too large for the embedded solver")
+
 // NewSimplex takes over a model, which is checked, with its rows' own variables as the basis.
 func NewSimplex(m *Model) (*Simplex, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	n, k := len(m.Columns), len(m.Rows)
+	if k > mostRows {
+		return nil, fmt.Errorf("%w: it has %d equations, and takes %d; take another solver, coarser variables or another method", ErrTooLarge, k, mostRows)
+	}
 	s := &Simplex{columns: n, rows: k, sign: 1, index: make([][]int32, n), value: make([][]float64, n),
 		low: make([]float64, n+k), high: make([]float64, n+k), cost: make([]float64, n+k), x: make([]float64, n+k), at: make([]place, n+k),
 		basis: make([]int32, k), y: make([]float64, k), alpha: make([]float64, k), weights: make([]float64, k)}

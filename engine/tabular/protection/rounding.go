@@ -129,7 +129,10 @@ func abs(x int64) int64 { return max(x, -x) }
 func (r *rounder) component(ctx context.Context, cells []int32, more int64) (steps []int64, bound float64, err error) {
 	a := r.area(cells)
 	if n := newNetwork(a); n != nil && more == 0 {
-		steps := newUnitFlow(n, r).solve()
+		steps, err := newUnitFlow(n, r).solve(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
 		cost := int64(0)
 		for j, cell := range cells {
 			cost += r.weight(cell) * abs(r.Base*steps[j]-r.rest[cell])

@@ -2,6 +2,7 @@ package protection
 
 import (
 	"container/heap"
+	"context"
 	"math"
 )
 
@@ -48,9 +49,13 @@ func (f *unitFlow) turn(j int32) {
 }
 
 // solve is 1 for the cells that go up. There always is a solution: the values themselves are one in fractions.
-func (f *unitFlow) solve() []int64 {
+// The error is that of a context that ended.
+func (f *unitFlow) solve(ctx context.Context) ([]int64, error) {
 	for v := range f.excess {
 		for f.excess[v] > 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			f.cheapest(int32(v))
 		}
 	}
@@ -60,7 +65,7 @@ func (f *unitFlow) solve() []int64 {
 			steps[j] = 1
 		}
 	}
-	return steps
+	return steps, nil
 }
 
 // cheapest sends one from a node to one that lacks, along the cheapest way there is (Dijkstra 1959, with prices as Edmonds & Karp 1972).
