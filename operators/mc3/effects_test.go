@@ -71,6 +71,9 @@ func truths(rows []string, people map[string]int, size int) map[string]float64 {
 
 // The truth lies in the intervals of populations that are made as the model says, about as often as they say.
 func TestIntervalsHoldTheTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const samples = 40
 	inside := map[string]int{}
 	for seed := range uint64(samples) {
