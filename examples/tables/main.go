@@ -102,6 +102,25 @@ func makeUp(folder string) error {
 		os.WriteFile(filepath.Join(folder, "activities.hrc"), []byte(tree.String()), 0o666))
 }
 
+// methods are those that are compared.
+var methods = []string{"optimal", "modular", "hypercube", "network", "rounding"}
+
+// by is how a method makes the table safe, and whether it can.
+func (t *table) by(method string, limit float64, folder string) (c protect.Config, can bool) {
+	c = t.config
+	c.Base, c.Seconds = t.base, &limit
+	c.Out, c.Inside = filepath.Join(folder, "public.csv"), filepath.Join(folder, "internal")
+	switch method {
+	case "rounding":
+		can = t.base > 0
+	case "network":
+		can = len(c.Table) == 2
+	default:
+		can = true
+	}
+	return c.For(method), can
+}
+
 func run(ctx context.Context, data string, limit float64, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "tables")
 	if err != nil {
@@ -114,11 +133,9 @@ func run(ctx context.Context, data string, limit float64, out io.Writer) error {
 	fmt.Fprintln(out, "| table | method | cells | unsafe | hidden or changed | cost | no cheaper than | seconds | audit |")
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 	for _, t := range list(data, folder) {
-		for _, method := range []string{"optimal", "modular", "hypercube", "network", "rounding"} {
-			c := t.config
-			c.Method, c.Base, c.Seconds = method, t.base, &limit
-			c.Out, c.Inside = filepath.Join(folder, "public.csv"), filepath.Join(folder, "internal")
-			if method == "rounding" && t.base == 0 || method == "network" && len(c.Table) > 2 {
+		for _, method := range methods {
+			c, can := t.by(method, limit, folder)
+			if !can {
 				continue
 			}
 			row, err := try(ctx, t.source, &c)

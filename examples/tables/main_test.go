@@ -23,3 +23,16 @@ func TestMethods(t *testing.T) {
 		}
 	}
 }
+
+// Every method is tried as the comparison does.
+func TestEveryMethod(t *testing.T) {
+	folder := t.TempDir()
+	first := list(filepath.Join("..", "data"), folder)[0]
+	for _, method := range methods {
+		c, can := first.by(method, 60, folder)
+		require.True(t, can, method)
+		row, err := try(t.Context(), first.source, &c)
+		require.NoError(t, err, method)
+		require.True(t, strings.HasSuffix(row, "| pass"), row)
+	}
+}

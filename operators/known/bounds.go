@@ -244,13 +244,29 @@ func (t *Tables) named(err error, names *codebook) error {
 	case e.Margin == classes.Others:
 		text = fmt.Sprintf("the known tables together contradict each other or the sample: no population has them, by what they say of %s", place)
 	case e.Other == classes.Sample:
-		text = fmt.Sprintf("%s has %s in %s, and the sample %d records: see whether it is of this population, and has the categories of the key (recode, missing values)",
-			table(e.Margin), span(e.Low, e.High), place, e.OtherLow)
+		text = fmt.Sprintf(
+			"%s has %s in %s, and the sample %d records: see whether it is of this population, and has the categories of the key (recode, missing values)",
+			table(e.Margin),
+			span(e.Low, e.High),
+			place,
+			e.OtherLow,
+		)
 	case e.Other == classes.Others:
-		text = fmt.Sprintf("%s has %s in %s, and by the other known tables and the sample it is %s", table(e.Margin), span(e.Low, e.High), place, span(e.OtherLow, e.OtherHigh))
+		text = fmt.Sprintf(
+			"%s has %s in %s, and by the other known tables and the sample it is %s",
+			table(e.Margin),
+			span(e.Low, e.High),
+			place,
+			span(e.OtherLow, e.OtherHigh),
+		)
 	case e.Margin >= 0 && e.Other >= 0 && table(e.Margin) == table(e.Other):
-		text = fmt.Sprintf("%s contradicts itself: of %s one of its tables has %s, another %s; if counts were perturbed, say how (scheme)", table(e.Margin), place,
-			span(e.Low, e.High), span(e.OtherLow, e.OtherHigh))
+		text = fmt.Sprintf(
+			"%s contradicts itself: of %s one of its tables has %s, another %s; if counts were perturbed, say how (scheme)",
+			table(e.Margin),
+			place,
+			span(e.Low, e.High),
+			span(e.OtherLow, e.OtherHigh),
+		)
 	default:
 		text = fmt.Sprintf("known tables contradict each other: of %s %s has %s, %s %s", place, table(e.Margin), span(e.Low, e.High), table(e.Other),
 			span(e.OtherLow, e.OtherHigh))

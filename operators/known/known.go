@@ -50,7 +50,13 @@ func (t *Table) fields() schemas.Table {
 			Doc: "zero: a combination that no row has was published as 0. hidden: nothing is known of it."},
 		{Name: "suppressed", To: &t.Suppressed, Repeat: true, Schema: `"uniqueItems": false`,
 			Doc: "Texts of counts that were not published, besides null; <N is a count below N."},
-		{Name: "totals", To: &t.Totals, Repeat: true, Schema: `"uniqueItems": false`, Doc: "Texts that stand for all categories of a variable; Total without it."},
+		{
+			Name:   "totals",
+			To:     &t.Totals,
+			Repeat: true,
+			Schema: `"uniqueItems": false`,
+			Doc:    "Texts that stand for all categories of a variable; Total without it.",
+		},
 	}, f.Fields...)
 	return f
 }

@@ -198,8 +198,13 @@ func (r *rows) columns() error {
 		case v < 0 && (k == r.low || k == r.high || c.name == "exact" || c.name == schemas.SymbolColumn):
 			// what a table says of its counts besides
 		case v < 0:
-			return fmt.Errorf("%s has the column %s, which is no variable of the key (%s)%s: add the counts up over it, or leave it out of the file", r.path, c.name,
-				strings.Join(keys, ", "), meant(c.name, keys))
+			return fmt.Errorf(
+				"%s has the column %s, which is no variable of the key (%s)%s: add the counts up over it, or leave it out of the file",
+				r.path,
+				c.name,
+				strings.Join(keys, ", "),
+				meant(c.name, keys),
+			)
 		default:
 			r.variables[k] = v
 			variable := r.tables.key.Variables[v]
@@ -241,7 +246,13 @@ func (r *rows) category(k, row int) (tabular.Category, error) {
 	case slices.Contains(totals, text):
 		return tabular.Total, nil
 	case variable.Levels != nil && !slices.Contains(variable.Levels, text):
-		return tabular.Category{}, fmt.Errorf("%s has %s = %q, which is not among its levels (%s)", r.path, variable.Name, text, strings.Join(variable.Levels, ", "))
+		return tabular.Category{}, fmt.Errorf(
+			"%s has %s = %q, which is not among its levels (%s)",
+			r.path,
+			variable.Name,
+			text,
+			strings.Join(variable.Levels, ", "),
+		)
 	case r.table.Totals == nil && strings.EqualFold(strings.TrimSpace(text), tabular.TotalCode):
 		return tabular.Category{}, fmt.Errorf("%s has %s = %q: if that is all of them, say so (totals)", r.path, variable.Name, text)
 	}

@@ -110,28 +110,8 @@ func (l *fittedLaw) together(d *bayes.Data) {
 	}
 }
 
-// anchor finds the factor on what all cells should have by which theta is DIS.
+// anchor finds the factor on what all cells should have by which the sample uniques have as many people as DIS says.
 func (l *fittedLaw) anchor(m *effects.Measures, d *bayes.Data, people []float64, phi float64) error {
-	factor, ok := anchorFactor(d, phi, func(factor float64) float64 {
-		sum := 0.0
-		for i, f := range d.Counts {
-			if f == 1 {
-				_, _, expected := m.Of(1, people[i]*factor)
-				sum += expected
-			}
-		}
-		return sum
-	})
-	if !ok {
-		return errNoPairs
-	}
-	l.factor = factor
-	return nil
-}
-
-// anchorFactor is the factor on what all cells should have by which the sample uniques have as many people as DIS says; size is how many they have
-// by a factor. There is none where DIS is 0 or 1.
-func anchorFactor(d *bayes.Data, phi float64, size func(factor float64) float64) (float64, bool) {
 	n1, n2 := int64(0), int64(0)
 	for _, f := range d.Counts {
 		switch f {
@@ -142,16 +122,27 @@ func anchorFactor(d *bayes.Data, phi float64, size func(factor float64) float64)
 		}
 	}
 	if n1 == 0 || n2 == 0 {
-		return 1, false
+		return errNoPairs
 	}
 	want := float64(n1) / uniques.DIS(phi, n1, float64(n2))
+	size := func(log float64) float64 {
+		sum := 0.0
+		for i, f := range d.Counts {
+			if f == 1 {
+				_, _, expected := m.Of(1, people[i]*math.Exp(log))
+				sum += expected
+			}
+		}
+		return sum
+	}
 	lo, hi := -12.0, 12.0 // people are the more the larger the factor
 	for hi-lo > 1e-7 {
-		if middle := (lo + hi) / 2; size(math.Exp(middle)) < want {
+		if middle := (lo + hi) / 2; size(middle) < want {
 			lo = middle
 		} else {
 			hi = middle
 		}
 	}
-	return math.Exp((lo + hi) / 2), true
+	l.factor = math.Exp((lo + hi) / 2)
+	return nil
 }

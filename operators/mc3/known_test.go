@@ -132,8 +132,18 @@ func TestKnownTablesOfIndividual(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	rows := []string{"x 1", "x 1", "x 2", "y 2", "y 1", "x 1"}
-	out, report, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, 4, "A B", rows...), operators.Options{},
-		individual.Operator{Key: operatortest.Key("A", "B"), Sampling: &schemas.Sampling{Fraction: .25}, Config: individual.Config{Known: list}, Documents: documents})
+	out, report, err := operatortest.Table(
+		t,
+		mem,
+		operatortest.Lines(t, mem, 4, "A B", rows...),
+		operators.Options{},
+		individual.Operator{
+			Key:       operatortest.Key("A", "B"),
+			Sampling:  &schemas.Sampling{Fraction: .25},
+			Config:    individual.Config{Known: list},
+			Documents: documents,
+		},
+	)
 	require.NoError(t, err)
 	s := report.Operators[0].Summary.(*individual.Summary)
 	within := func(f, low, high int) float64 { // successes f, probability 1/4

@@ -78,7 +78,13 @@ func TestAuditOperatorRefuses(t *testing.T) {
 	dir := t.TempDir()
 	source, inside := filepath.Join(dir, "table.csv"), filepath.Join(dir, "inside")
 	require.NoError(t, os.WriteFile(source, []byte(baseTable), 0o666))
-	c := &protect.Config{Table: variables("v1", "v2"), Rules: []protect.Rule{{Rule: "min", N: new(5)}}, Margins: "all", Out: filepath.Join(dir, "public.csv"), Inside: inside}
+	c := &protect.Config{
+		Table:   variables("v1", "v2"),
+		Rules:   []protect.Rule{{Rule: "min", N: new(5)}},
+		Margins: "all",
+		Out:     filepath.Join(dir, "public.csv"),
+		Inside:  inside,
+	}
 	_, err := tables.Protect(background, source, c, &protect.Columns{Count: "n"}, session.Options{})
 	require.NoError(t, err)
 	public, err := os.ReadFile(c.Out)
@@ -136,5 +142,9 @@ func TestAuditOperatorRefuses(t *testing.T) {
 func TestAuditSummary(t *testing.T) {
 	text, err := json.Marshal(&audit.Summary{Cells: 1, Rounded: 2, Hidden: 3, Components: 4, Largest: 5, Unsafe: 6, Enough: 7, Under: 8, Exact: 9})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"cells":1,"rounded":2,"hidden":3,"components":4,"largest_component":5,"unsafe":6,"protected":7,"known_too_well":8,"known_exactly":9}`, string(text))
+	require.JSONEq(
+		t,
+		`{"cells":1,"rounded":2,"hidden":3,"components":4,"largest_component":5,"unsafe":6,"protected":7,"known_too_well":8,"known_exactly":9}`,
+		string(text),
+	)
 }

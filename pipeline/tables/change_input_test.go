@@ -171,26 +171,40 @@ func TestChangesRefuse(t *testing.T) {
 	scheme := func(p schemas.Perturbation) protect.Config {
 		return protect.Config{Method: "perturbation", Changing: protect.Changing{Perturb: &p}}
 	}
+	linked := func(c protect.Config) protect.Config {
+		c.Linked = [][]string{{"area", "sex"}, {"area", "age"}}
+		return c
+	}
+	matrix := func(rows ...[]schemas.Outcome) protect.Config {
+		return scheme(schemas.Perturbation{Scheme: "matrix", Matrix: rows})
+	}
+	people := func(p schemas.People) protect.Config { return scheme(schemas.Perturbation{Scheme: "noise", People: p}) }
+	weighted, secret := scheme(schemas.Perturbation{Scheme: "random", Base: 3}), scheme(schemas.Perturbation{Scheme: "conventional", Base: 3})
+	weighted.Weight, secret.Secret = "age", source
+	unasked := scheme(schemas.Perturbation{Scheme: "noise"})
+	unasked.Method = "adjustment"
+	multiplied := protect.Config{Method: "multiplicative", Changing: protect.Changing{SD: new(0.05)}}
+	half := []schemas.Outcome{{Count: 1, Probability: 0.5}}
 	for says, c := range map[string]protect.Config{
 		"the table is not safe with the method abs":                        {Method: "abs"}, // hidden totals of 3 tell that each of 3 parts is 1
 		"perturbation has no scheme":                                       {Method: "perturbation"},
-		"perturb belongs to method: perturbation":                          {Method: "adjustment", Changing: protect.Changing{Perturb: &schemas.Perturbation{Scheme: "noise"}}},
+		"perturb belongs to method: perturbation":                          unasked,
 		"sd belongs to method: multiplicative":                             {Method: "abs", Changing: protect.Changing{SD: new(1.)}},
 		"spread belongs to method: partial":                                {Changing: protect.Changing{Spread: new(1.)}},
 		"view belongs to method: none, optimal":                            {Method: "rounding", Changing: protect.Changing{View: "intervals"}},
 		"secret belongs to method: perturbation, multiplicative, partial":  {Method: "adjustment", Changing: protect.Changing{Secret: source}},
-		"multiplicative noise is of one table of all variables":            {Method: "multiplicative", Linked: [][]string{{"area", "sex"}, {"area", "age"}}, Changing: protect.Changing{SD: new(0.05)}},
-		"linked tables have no finest cells in common":                     {Method: "perturbation", Linked: [][]string{{"area", "sex"}, {"area", "age"}}, Changing: protect.Changing{Perturb: &schemas.Perturbation{Scheme: "isd"}}},
+		"multiplicative noise is of one table of all variables":            linked(multiplied),
+		"linked tables have no finest cells in common":                     linked(scheme(schemas.Perturbation{Scheme: "isd"})),
 		"multiplicative noise has no standard deviation":                   {Method: "multiplicative"},
 		"their product must be below 1":                                    {Method: "multiplicative", Changing: protect.Changing{SD: new(0.25)}},
 		"noise would make a count negative":                                scheme(schemas.Perturbation{Scheme: "normal", SD: new(3.)}),
-		"0 is published as other counts, and a protected table":            scheme(schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Count: 1, Probability: 1}}}}),
-		"the probabilities of the true count 1 sum to 0.5":                 scheme(schemas.Perturbation{Scheme: "matrix", Matrix: [][]schemas.Outcome{{{Probability: 1}}, {{Count: 1, Probability: 0.5}}}}),
-		"record_id is of noise by people; say by: people":                  scheme(schemas.Perturbation{Scheme: "noise", People: schemas.People{RecordID: "id"}}),
-		`there is no column "ID"`:                                          scheme(schemas.Perturbation{Scheme: "noise", People: schemas.People{By: "people", RecordID: "ID"}}),
-		"keys are whole numbers from 0 to 2^53":                            scheme(schemas.Perturbation{Scheme: "noise", People: schemas.People{By: "people", RecordKey: "id"}}),
-		"random is of counts; a response, or weighted counts, take normal": {Method: "perturbation", Weight: "age", Changing: protect.Changing{Perturb: &schemas.Perturbation{Scheme: "random", Base: 3}}},
-		"the scheme conventional leaves nothing to chance; leave secret":   {Method: "perturbation", Changing: protect.Changing{Secret: source, Perturb: &schemas.Perturbation{Scheme: "conventional", Base: 3}}},
+		"0 is published as other counts, and a protected table":            matrix([]schemas.Outcome{{Count: 1, Probability: 1}}),
+		"the probabilities of the true count 1 sum to 0.5":                 matrix([]schemas.Outcome{{Probability: 1}}, half),
+		"record_id is of noise by people; say by: people":                  people(schemas.People{RecordID: "id"}),
+		`there is no column "ID"`:                                          people(schemas.People{By: "people", RecordID: "ID"}),
+		"keys are whole numbers from 0 to 2^53":                            people(schemas.People{By: "people", RecordKey: "id"}),
+		"random is of counts; a response, or weighted counts, take normal": weighted,
+		"the scheme conventional leaves nothing to chance; leave secret":   secret,
 	} {
 		t.Run(says, func(t *testing.T) {
 			_, err := publish(t, dir, source, c, false, session.Options{})

@@ -267,8 +267,26 @@ func TestPublicFilesOfChangesLeakNothing(t *testing.T) {
 		for _, ending := range []string{"csv", "parquet", "arrow"} {
 			c.Out = filepath.Join(dir, name+"."+ending)
 			public := fresh(t, dir, source, c)
-			words := []string{"random", "noise", "normal", "barnard", "adjust", "partial", "multipl", "abs", "optimal", "0.15625", "unsafe", "secondary", "secret",
-				"inside", "rule", "spread", "scheme", "seed"}
+			words := []string{
+				"random",
+				"noise",
+				"normal",
+				"barnard",
+				"adjust",
+				"partial",
+				"multipl",
+				"abs",
+				"optimal",
+				"0.15625",
+				"unsafe",
+				"secondary",
+				"secret",
+				"inside",
+				"rule",
+				"spread",
+				"scheme",
+				"seed",
+			}
 			text, err := os.ReadFile(filepath.Join(dir, "inside", "log.json"))
 			require.NoError(t, err)
 			log := &protect.Log{}
@@ -339,7 +357,11 @@ func TestAuditOfChangesFindsWhatIsWrong(t *testing.T) {
 	}
 	true_ := func(inside, _ map[string]string) string { return inside["value"] }
 	require.ErrorContains(t, change("adjustment", "value", true_), "is not the sum of its parts")
-	require.ErrorContains(t, change("random", "value", func(_, c map[string]string) string { return c["value"] + "1" }), "is none that was made of the true one")
+	require.ErrorContains(
+		t,
+		change("random", "value", func(_, c map[string]string) string { return c["value"] + "1" }),
+		"is none that was made of the true one",
+	)
 	require.ErrorContains(t, change("noise", "value", func(_, c map[string]string) string { return "500" }), "is none that was made of the true one by noise")
 	require.ErrorContains(t, change("partial", "lower", true_), "the table is not safe")
 	require.ErrorContains(t, change("partial", "upper", func(in, _ map[string]string) string { n, _ := strconv.Atoi(in["value"]); return fmt.Sprint(n - 1) }),

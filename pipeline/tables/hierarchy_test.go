@@ -53,8 +53,13 @@ func TestHierarchyFiles(t *testing.T) {
 	converted(t, "code,parent\n1.5,2.5\n", filepath.Join(dir, "numbers.parquet"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "broken.parquet"), []byte("PAR1 and no more PAR1"), 0o666))
 	made := func(hierarchy string) (string, error) {
-		c := &protect.Config{Table: variables("r", "s"), Hierarchies: map[string]string{"r": filepath.Join(dir, hierarchy)}, Rules: []protect.Rule{{Rule: "min"}},
-			Out: filepath.Join(t.TempDir(), "public.csv"), Inside: filepath.Join(t.TempDir(), "inside")}
+		c := &protect.Config{
+			Table:       variables("r", "s"),
+			Hierarchies: map[string]string{"r": filepath.Join(dir, hierarchy)},
+			Rules:       []protect.Rule{{Rule: "min"}},
+			Out:         filepath.Join(t.TempDir(), "public.csv"),
+			Inside:      filepath.Join(t.TempDir(), "inside"),
+		}
 		if _, err := run(t, source, c); err != nil {
 			return "", err
 		}

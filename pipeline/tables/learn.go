@@ -53,9 +53,12 @@ func (j *judge) learn(ctx context.Context, to audit.Release, e *Entry) (bool, er
 		return skip("they have none of its variables")
 	}
 	t.strange = make([]int, len(t.names))
-	count := &session.Counting{Requests: t.requests("the records of " + e.Name), Look: func(ctx context.Context, list []*contingency.Table, _ *operators.Report) error {
-		return t.take(ctx, list[0])
-	}}
+	count := &session.Counting{
+		Requests: t.requests("the records of " + e.Name),
+		Look: func(ctx context.Context, list []*contingency.Table, _ *operators.Report) error {
+			return t.take(ctx, list[0])
+		},
+	}
 	if job.Chain, err = job.Bind(false, count); err == nil {
 		_, err = job.Count(ctx, count, nil)
 	}
@@ -63,8 +66,10 @@ func (j *judge) learn(ctx context.Context, to audit.Release, e *Entry) (bool, er
 		return false, e.wrong(err)
 	}
 	if err := to.Learn(t.told(), e.Fraction == nil || *e.Fraction == 1); err != nil {
-		return false, session.Wrong(fmt.Errorf("the records of %s and the table %s contradict each other: %w; if the records are of a part of its people, say of "+
-			"how large a one (fraction)", e.Name, to.Name, err))
+		return false, session.Wrong(
+			fmt.Errorf("the records of %s and the table %s contradict each other: %w; if the records are of a part of its people, say of "+
+				"how large a one (fraction)", e.Name, to.Name, err),
+		)
 	}
 	for k, n := range t.strange {
 		if n > 0 {

@@ -94,7 +94,9 @@ func open(
 	}
 	with.Warn = func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }
 	if len(c.Recodes) > 0 && (columns.Status != "" || columns.Lower != "" || columns.Upper != "") {
-		return nil, with, session.Wrong(errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"))
+		return nil, with, session.Wrong(
+			errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"),
+		)
 	}
 	t, err = read(ctx, path, protect.Ready{Config: c, Columns: columns, Trees: trees, Recodes: operator.Recodes, Warn: with.Warn, Keep: keep}, o)
 	if err != nil {

@@ -382,8 +382,14 @@ func TestReadyTablesTolerance(t *testing.T) {
 	for off, refused := range map[string]bool{"10.0": false, "10.1": false, "10.2": true} { // two parts and a total: 0.15
 		require.NoError(t, os.WriteFile(source, []byte("v1,v\na,4.0\nb,6.0\nTotal,"+off+"\n"), 0o666))
 		for _, tolerance := range []*float64{nil, new(0.0), new(5.0)} {
-			c := &protect.Config{Table: variables("v1"), Decimals: 1, Rules: []protect.Rule{{Rule: "concentration", Unknown: "v1", P: new(100.0)}}, Method: "none",
-				Out: filepath.Join(dir, "public.csv"), Inside: filepath.Join(dir, "inside")}
+			c := &protect.Config{
+				Table:    variables("v1"),
+				Decimals: 1,
+				Rules:    []protect.Rule{{Rule: "concentration", Unknown: "v1", P: new(100.0)}},
+				Method:   "none",
+				Out:      filepath.Join(dir, "public.csv"),
+				Inside:   filepath.Join(dir, "inside"),
+			}
 			_, err := tables.Protect(background, source, c, &protect.Columns{Value: "v", Tolerance: tolerance}, session.Options{})
 			want := refused && tolerance == nil || off != "10.0" && tolerance != nil && *tolerance == 0
 			require.Equal(t, want, err != nil, "%s %v %v", off, tolerance, err)

@@ -46,9 +46,23 @@ type Entry struct {
 // Fields is a Document's.
 func (r *Register) Fields() schemas.Table {
 	return schemas.Table{What: "the register", Doc: "What was released before.", Required: []string{"releases"}, Fields: []schemas.Field{
-		{Name: "parts", To: &r.Parts, File: true, Doc: "File of what categories stand for where tables differ (.csv: table, variable, code, finest); a table is the name of a release."},
-		{Name: "topics", To: &r.Topics, Doc: "Topics that are sensitive, besides those that always are (table profiles), each with other words for it: alcohol|Korsakoff."},
-		{Name: "sensitive", To: &r.Sensitive, Range: schemas.AtLeast(2), Doc: "Contributors that every published cell has to have where the topic is sensitive (10)."},
+		{
+			Name: "parts",
+			To:   &r.Parts,
+			File: true,
+			Doc:  "File of what categories stand for where tables differ (.csv: table, variable, code, finest); a table is the name of a release.",
+		},
+		{
+			Name: "topics",
+			To:   &r.Topics,
+			Doc:  "Topics that are sensitive, besides those that always are (table profiles), each with other words for it: alcohol|Korsakoff.",
+		},
+		{
+			Name:  "sensitive",
+			To:    &r.Sensitive,
+			Range: schemas.AtLeast(2),
+			Doc:   "Contributors that every published cell has to have where the topic is sensitive (10).",
+		},
 		{Name: "few", To: &r.Few, Range: schemas.AtLeast(2), Doc: "Fewer people than these must not be found by subtraction (3)."},
 		{Name: "releases", To: schemas.Mappings(&r.Releases, (*Entry).Fields, nil), Doc: "The releases, in any order."},
 	}}
@@ -72,7 +86,12 @@ func (e *Entry) Fields() schemas.Table {
 		{Name: "fraction", To: &e.Fraction, Range: schemas.Within(0, 1), Doc: "Share of the people that the records are of (1)."},
 		{Name: "method", To: &e.Method, Words: protect.Methods, Doc: "How the table was protected; its internal folder tells it too."},
 		text("scheme", &e.Scheme, "The scheme of perturbation with its parameters, as --scheme takes it; its internal folder tells it too."),
-		{Name: "base", To: &e.Base, Range: schemas.AtLeast(2), Doc: "Base of rounding, of a table of another program, whose true values are the table internal."},
+		{
+			Name:  "base",
+			To:    &e.Base,
+			Range: schemas.AtLeast(2),
+			Doc:   "Base of rounding, of a table of another program, whose true values are the table internal.",
+		},
 		text("secret", &e.Secret, "The name of the secret by which it was perturbed, never the secret."),
 		text("topic", &e.Topic, "What it is about; some topics are sensitive."),
 		{Name: "complete", To: &e.Complete, Doc: "Those who asked for it need all cells."},

@@ -88,8 +88,12 @@ func TestEveryWayByARegister(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(note), w.says)
 			require.NotRegexp(t, regexp.MustCompile(`[1-9%]|n=|base|scheme|secret`), string(note))
-			require.Equal(t, w.says == "Some values are not shown (x)" || name == "view", strings.Contains(string(note), "All values that are shown are true, and") &&
-				name != "partial")
+			require.Equal(
+				t,
+				w.says == "Some values are not shown (x)" || name == "view",
+				strings.Contains(string(note), "All values that are shown are true, and") &&
+					name != "partial",
+			)
 			j = judge(margin)
 			require.Empty(t, j.Refused)
 			hides := strings.Contains(string(note), "All values that are shown are true")
@@ -222,19 +226,24 @@ func TestRegistersThatContradict(t *testing.T) {
 	public, err := os.ReadFile(x.Public)
 	require.NoError(t, err)
 	y := r.write("y.csv", string(public))
-	for text, says := range map[string]string{
-		"  - {name: a, public: m.csv, people: A}\n  - {name: b, public: x.csv, internal: x internal, people: B}\n  - {name: y, public: y.csv}\n": "several people (A; B)",
-		"  - {name: a, public: x.csv, internal: x internal, method: optimal}\n":                                                                  "its method is optimal, and its log that it is rounding",
-		"  - {name: a, public: x.csv, internal: x internal, scheme: isd}\n":                                                                      "its scheme is isd, and its log that it is none, but rounding",
-		"  - {name: a, public: x.csv, method: rounding}\n":                                                                                       "does not tell what is true",
-		"  - {name: a, public: x.csv, internal: x internal, method: roundin}\n":                                                                  "did you mean rounding?",
-		"  - {name: a, public: x.csv, internal: x internal, scheme: isdd}\n":                                                                     "the scheme is \"isdd\"",
-		"  - {name: a, public: x.csv, internal: x internal}\n  - {name: b, public: ./x.csv, internal: x internal}\n":                             "x.csv is the file of release 1, a, too",
-		"  - {name: a, public: x.csv}\n":                                                                                                         "or one was rounded: name its internal folder",
-		"  - {name: a, public: x.csv, internal: gone}\n":                                                                                         "the release a: the truth",
+	for _, c := range []struct {
+		says     string
+		releases []string
+	}{
+		{"several people (A; B)", []string{"{name: a, public: m.csv, people: A}",
+			"{name: b, public: x.csv, internal: x internal, people: B}", "{name: y, public: y.csv}"}},
+		{"its method is optimal, and its log that it is rounding", []string{"{name: a, public: x.csv, internal: x internal, method: optimal}"}},
+		{"its scheme is isd, and its log that it is none, but rounding", []string{"{name: a, public: x.csv, internal: x internal, scheme: isd}"}},
+		{"does not tell what is true", []string{"{name: a, public: x.csv, method: rounding}"}},
+		{"did you mean rounding?", []string{"{name: a, public: x.csv, internal: x internal, method: roundin}"}},
+		{"the scheme is \"isdd\"", []string{"{name: a, public: x.csv, internal: x internal, scheme: isdd}"}},
+		{"x.csv is the file of release 1, a, too", []string{"{name: a, public: x.csv, internal: x internal}", "{name: b, public: ./x.csv, internal: x internal}"}},
+		{"or one was rounded: name its internal folder", []string{"{name: a, public: x.csv}"}},
+		{"the release a: the truth", []string{"{name: a, public: x.csv, internal: gone}"}},
 	} {
-		_, err := r.judge("releases:\n"+text, tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: y, Truth: x.Truth}})
-		require.ErrorContains(t, err, says, text)
+		text := "releases:\n  - " + strings.Join(c.releases, "\n  - ") + "\n"
+		_, err := r.judge(text, tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: y, Truth: x.Truth}})
+		require.ErrorContains(t, err, c.says, text)
 	}
 }
 

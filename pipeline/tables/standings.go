@@ -58,13 +58,19 @@ func singular(n int) string {
 func (j *judge) again(before audit.Release, differ int) {
 	one, other := j.Audit.How(), before.How()
 	if words(one) != words(other) && (differ > 0 || one.Changes() || other.Changes()) {
-		j.Refused = append(j.Refused, fmt.Sprintf("the same table went out as %s by the method %s, and is to go out by %s: whoever has both knows more than either "+
-			"tells; publish it as it was", before.Name, words(other), words(one)))
+		j.Refused = append(
+			j.Refused,
+			fmt.Sprintf("the same table went out as %s by the method %s, and is to go out by %s: whoever has both knows more than either "+
+				"tells; publish it as it was", before.Name, words(other), words(one)),
+		)
 		return
 	}
 	if differ > 0 {
-		j.Refused = append(j.Refused, fmt.Sprintf("the same table went out as %s, and %s differ%s from it: whoever has both can compare them; publish it as it was",
-			before.Name, report.Plural(int64(differ), "cell", "cells"), singular(differ)))
+		j.Refused = append(
+			j.Refused,
+			fmt.Sprintf("the same table went out as %s, and %s differ%s from it: whoever has both can compare them; publish it as it was",
+				before.Name, report.Plural(int64(differ), "cell", "cells"), singular(differ)),
+		)
 		return
 	}
 	j.say("it went out before, as "+before.Name, true, "all cells are published as they were")

@@ -48,7 +48,10 @@ func (r releases) audit(of tables.With, parts string, with ...tables.With) (*aud
 // Two tables that are safe one by one are not together, and are if they are protected together.
 func TestLinkedTablesTogetherAndAlone(t *testing.T) {
 	r := releases{t, t.TempDir()}
-	source := r.write("in.csv", "A,B,C\n"+strings.ReplaceAll("N,y,q N,z,p N,x,q N,y,q S,x,r S,y,q S,x,p S,z,q S,x,q E,z,q E,y,q E,y,r E,y,q E,x,r", " ", "\n")+"\n")
+	source := r.write(
+		"in.csv",
+		"A,B,C\n"+strings.ReplaceAll("N,y,q N,z,p N,x,q N,y,q S,x,r S,y,q S,x,p S,z,q S,x,q E,z,q E,y,q E,y,r E,y,q E,x,r", " ", "\n")+"\n",
+	)
 	b := r.protect(source, "b", protect.Config{Table: variables("A", "B")})
 	c := r.protect(source, "c", protect.Config{Table: variables("A", "C")})
 	for _, x := range []tables.With{b, c} {

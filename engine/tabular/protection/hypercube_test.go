@@ -138,13 +138,7 @@ func TestSubTables(t *testing.T) {
 // Where a sub-table has very many categories, hypercubes end with the time that there is.
 func TestHypercubeEndsInASubTable(t *testing.T) {
 	const n = 60_000
-	tree := tabular.NewTree("a")
-	var cells []int32
-	for i := range n {
-		cells = append(cells, int32(tree.Add(tabular.Of(fmt.Sprint(i)), 0)))
-	}
-	g, err := tabular.NewGrid([]*tabular.Tree{tree}, cells)
-	require.NoError(t, err)
+	g := categoriesOf(t, n)
 	table := &Table{System: g.System(), Values: slices.Repeat([]int64{1}, n+1), Low: slices.Repeat([]int64{1}, n+1)}
 	table.Values[0] = n
 	var needs []Need
@@ -153,6 +147,6 @@ func TestHypercubeEndsInASubTable(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = Hypercube(ctx, g, table, needs, Options{Cost: slices.Repeat([]int64{1}, n+1)})
+	_, err := Hypercube(ctx, g, table, needs, Options{Cost: slices.Repeat([]int64{1}, n+1)})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -47,9 +47,8 @@ func TestNetworksThatAreTold(t *testing.T) {
 	}
 }
 
-// A table of many categories, of which each is asked: the work is not that of all pairs, whether nothing can move or everything.
-func TestAuditOfManyCategories(t *testing.T) {
-	const n = 200_000
+// categoriesOf is the grid of one variable of n categories.
+func categoriesOf(t *testing.T, n int) *tabular.Grid {
 	tree := tabular.NewTree("a")
 	var cells []int32
 	for i := range n {
@@ -57,6 +56,13 @@ func TestAuditOfManyCategories(t *testing.T) {
 	}
 	g, err := tabular.NewGrid([]*tabular.Tree{tree}, cells)
 	require.NoError(t, err)
+	return g
+}
+
+// A table of many categories, of which each is asked: the work is not that of all pairs, whether nothing can move or everything.
+func TestAuditOfManyCategories(t *testing.T) {
+	const n = 200_000
+	g := categoriesOf(t, n)
 	for _, low := range []int64{1, 0} {
 		table := &Table{System: g.System(), Values: slices.Repeat([]int64{1}, n+1), Low: slices.Repeat([]int64{low}, n+1)}
 		table.Values[0] = n
