@@ -25,6 +25,8 @@ type Expectation struct {
 	Cells *risk.Cells // by class of Data
 	File  *risk.File
 
+	Halves *Halves // nil unless the law was tried on half of the sample
+
 	options risk.Options
 	people  []float64         // that cells should have, where the measures of cells are not the law's own
 	effects *effects.Measures // and those that they are

@@ -80,6 +80,7 @@ type fittedLaw struct {
 	measures   *effects.Measures
 	intervals  []Interval
 	known      *known.Summary
+	halves     *Halves
 }
 
 // fit searches for models and measures the classes of the key by them.
@@ -166,6 +167,11 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 	if laws[0].intervals, err = laws[0].uncertain(ctx, d, o); err != nil {
 		return nil, err
 	}
+	if b.halved() {
+		if laws[0].halves, err = b.halve(ctx, laws[0], d, o, env); err != nil {
+			return nil, err
+		}
+	}
 	f := &fitted{bound: b, count: make([]int64, t.Classes())}
 	for i, n := range d.Counts {
 		f.count[d.ClassOf(i)] = n
@@ -186,7 +192,7 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 	}
 	f.model = b.saved(t, laws[0])
 	f.expectation = &Expectation{Data: d, Law: laws[0].law, Cells: cells, File: laws[0].file, options: o, people: laws[0].people, effects: laws[0].measures,
-		known: bounds != nil}
+		Halves: laws[0].halves, known: bounds != nil}
 	return f, nil
 }
 
@@ -242,7 +248,7 @@ func (b *bound) doubt(found *search.Result, env operators.Env) {
 // fits tells whether the table and what is made of it go into the memory that is allowed.
 func (b *bound) fits(t *contingency.Table, env operators.Env) error {
 	classes, variables := int64(t.Classes()), int64(len(t.Variables))
-	needs := classes * (4*variables + 64) // codes; counts, measures and room for work
+	needs := classes * (8*variables + 96) // codes, those of a half, too; counts, measures and room for work
 	if !t.OnDisk() {
 		needs += t.Bytes()
 	}

@@ -19,6 +19,9 @@ func (c *Config) Report(_ *schemas.Spec, document any) report.Section {
 		// Cliques stand whole where they fit on a line.
 		parts = append(parts, report.Part{Label: "    most probable model", Words: strings.SplitAfter(report.Printable(m.Models[0].Cliques), "]")})
 	}
+	if m.Halves != nil {
+		parts = append(parts, report.Part{Note: m.Halves.sentence()})
+	}
 	return report.Section{Place: report.Modelled, Parts: slices.Concat(parts, relativeParts(m), baselineParts(m))}
 }
 
@@ -105,6 +108,19 @@ func fitOf(e *EffectsSummary) string {
 		return text + "keys of 1 to 6 records are as foretold"
 	}
 	return text + fmt.Sprintf("%s keys of %d records, foretold %.0f", report.Count(worst.Observed), worst.Records, worst.Expected)
+}
+
+// sentence says how the models do on half of the sample.
+func (h *Halves) sentence() string {
+	text := fmt.Sprintf("Tried on a random half of the records: of its %s, %s should be alone in all records, and %s are",
+		report.Plural(h.Uniques, "unique key", "unique keys"), report.Percent(100*h.PUSU.Estimate), report.Percent(100*h.PUSU.Observed))
+	switch by := h.PUSU.Off(); {
+	case by > 0:
+		return text + ": the models overstate the risk."
+	case by < 0:
+		return text + ": the models understate the risk."
+	}
+	return text + "."
 }
 
 // shortModel is how long a model may be that stands in the table itself.

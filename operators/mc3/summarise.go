@@ -107,7 +107,7 @@ func (s *summarizer) measures(m *Summary, l *fittedLaw) {
 		}
 		m.Effects = out
 	}
-	m.Known = l.known
+	m.Known, m.Halves = l.known, l.halves
 	if sd := l.cells.SD; sd != nil {
 		m.SD = &Deviations{PopulationUniques: sd.PopulationUniques, CorrectMatches: sd.CorrectMatches, Reidentifications: sd.Reidentifications}
 	}

@@ -37,6 +37,7 @@ type Summary struct {
 	SD *Deviations `json:"standard_deviations,omitempty"`
 
 	Effects *EffectsSummary `json:"effects,omitempty"`
+	Halves  *Halves         `json:"halves,omitempty"` // how the models do on half of the sample
 	Known   *known.Summary  `json:"known_tables,omitempty"`
 
 	Models            []ModelSummary    `json:"models"`         // the most probable first
