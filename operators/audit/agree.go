@@ -13,7 +13,7 @@ import (
 // agree finds the values of all unknowns, and tables that contradict each other.
 func (t *Together) agree() error {
 	t.values = make([]int64, t.system.System.Cells)
-	from := make([]string, len(t.values))
+	from := make([]*overlap.Ref, len(t.values))
 	for i, r := range t.Releases {
 		if first := t.Releases[0]; r.Response != first.Response || r.Table.Decimals != first.Table.Decimals {
 			return fmt.Errorf("%s is of %s with %d decimals, and %s of %s with %d: tables that are judged together are of the same thing", first.Name,
@@ -21,12 +21,12 @@ func (t *Together) agree() error {
 		}
 		for cell, n := range t.system.Cells[i] {
 			v := r.Table.Values[cell]
-			if from[n] != "" && t.values[n] != v {
-				return &ContradictionError{fmt.Sprintf("%s has %s in the cell %s, and %s has %s there: they are of different people, or one was rounded: name its "+
-					"internal folder, or say which people it is of (--parts)", from[n], r.Table.Text(t.values[n]), tabular.Words(r.Table.Grid.Codes(cell)), r.Name,
-					r.Table.Text(v))}
+			if from[n] != nil && t.values[n] != v {
+				return t.differ(from[n], overlap.Ref{Table: i, Cell: cell})
 			}
-			t.values[n], from[n] = v, r.Name
+			if t.values[n] = v; from[n] == nil {
+				from[n] = &overlap.Ref{Table: i, Cell: cell}
+			}
 		}
 	}
 	group := make(map[int32]*overlap.Group, len(t.system.Groups))
@@ -38,17 +38,40 @@ func (t *Together) agree() error {
 		if last := e.Parts[max(len(e.Parts)-1, 0):]; len(last) == 1 && group[last[0]] != nil && !met[last[0]] {
 			met[last[0]] = true
 			if t.values[last[0]] = -e.Imbalance(t.values); t.values[last[0]] < 0 {
-				return &ContradictionError{fmt.Sprintf("%s: it is less than nothing; they are of different people: say of which (--parts)",
-					t.subtraction(group[last[0]]))}
+				return &ContradictionError{What: t.subtraction(group[last[0]]) + ", which is less than nothing"}
 			}
 		}
 	}
 	for _, i := range t.system.Broken(t.values, 0) {
 		e := t.system.Equations[i]
-		return &ContradictionError{fmt.Sprintf("%s is not the sum of its parts in another table, which is %s: they are of different people: say of which (--parts)",
-			t.words(e.Total), t.Releases[0].Table.Text(t.values[e.Total]+e.Imbalance(t.values)))}
+		return &ContradictionError{What: fmt.Sprintf("%s is not the sum of its parts in another table, which is %s", t.words(e.Total),
+			t.Releases[0].Table.Text(t.values[e.Total]+e.Imbalance(t.values)))}
 	}
 	return nil
+}
+
+// differ says that two tables have other values in one cell.
+func (t *Together) differ(one *overlap.Ref, other overlap.Ref) error {
+	x, y := t.Releases[one.Table], t.Releases[other.Table]
+	there := "there"
+	if a, b := x.Cell(one.Cell), y.Cell(other.Cell); a != b {
+		there = "in " + b
+	}
+	return &ContradictionError{What: fmt.Sprintf("%s has %s in the cell %s, and %s has %s %s", x.Name, x.Table.Text(x.Table.Values[one.Cell]),
+		x.Cell(one.Cell), y.Name, y.Table.Text(y.Table.Values[other.Cell]), there)}
+}
+
+// Cell names a cell so that it can be found: by the codes of all variables.
+func (a *Audit) Cell(cell int) string {
+	var words []string
+	for v, code := range a.Table.Grid.Codes(cell) {
+		text := code.String()
+		if code.Kind == tabular.KindTotal {
+			text = cmp.Or(a.Total, text)
+		}
+		words = append(words, a.Table.Grid.Trees[v].Name+"="+text)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // words are the table, the cell and the value of an unknown.
@@ -64,7 +87,7 @@ func (t *Together) words(n int32) string {
 // ref is a cell in words.
 func (t *Together) ref(r overlap.Ref) string {
 	table := t.Releases[r.Table]
-	return fmt.Sprintf("%s of %s (%s)", tabular.Words(table.Table.Grid.Codes(r.Cell)), table.Name, table.Table.Text(table.Table.Values[r.Cell]))
+	return fmt.Sprintf("%s of %s (%s)", table.Cell(r.Cell), table.Name, table.Table.Text(table.Table.Values[r.Cell]))
 }
 
 // shownParts is how many cells of a subtraction are named.

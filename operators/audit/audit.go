@@ -27,6 +27,7 @@ type Truth struct {
 	Response string // what values are sums of; "" for counts
 	Total    string // what files call totals
 	Recodes  []protect.LoggedRecode
+	Answered bool // people without a value were left out
 	Logged   bool // it is that of an internal folder: its levels are values
 	Asked
 }

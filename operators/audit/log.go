@@ -22,6 +22,7 @@ type Log struct {
 	Topic    string
 	Weighted bool
 	Recodes  []protect.LoggedRecode
+	Answered bool // people without a value were left out
 	Asked
 }
 
@@ -41,6 +42,7 @@ func ReadLog(path string, text []byte) (*Log, error) {
 		l.Config.Table = append(l.Config.Table, schemas.KeyVariable{Name: v.Name})
 	}
 	l.Config.Linked, l.Response, l.Topic, l.Weighted, l.Recodes = from.Linked, from.Response, from.Topic, from.Weighted, from.Recodes
+	l.Answered = from.Missing == schemas.MissingDrop
 	l.Config.Total, l.Config.Decimals, l.Config.Absolute = from.Total, int64(from.Decimals), true
 	if from.Sliding > 0 {
 		l.Sliding = &from.Sliding
@@ -68,7 +70,7 @@ func (l *Log) Truth(ctx context.Context, name string, from operators.Source, mem
 		return nil, err
 	}
 	table, err := protect.Ready{Name: name, Config: &l.Config, Columns: &l.Columns, Trees: l.Trees, Memory: memory}.Read(ctx, from)
-	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Recodes: l.Recodes,
+	return &Truth{Table: table, Response: l.Response, Topic: l.Topic, Weighted: l.Weighted, Total: l.Config.Total, Recodes: l.Recodes, Answered: l.Answered,
 		Logged: true, Asked: over}, err
 }
 

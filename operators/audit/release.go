@@ -63,7 +63,7 @@ func (a *Audit) Learn(counts []int64, whole bool) error {
 			if a.Response != "" {
 				of = a.Response + " of the records is " + a.Table.Text(n)
 			}
-			return fmt.Errorf("%s has %s, and %s", a.Table.Words(cell), a.Table.Text(v), of)
+			return fmt.Errorf("%s has %s, and %s", a.Cell(cell), a.Table.Text(v), of)
 		case negative && !whole: // others may have anything
 		case whole:
 			a.told[cell] = true

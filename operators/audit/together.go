@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -39,9 +40,16 @@ type Difference struct {
 }
 
 // A ContradictionError says that tables that should be of the same people are not.
-type ContradictionError struct{ What string }
+type ContradictionError struct {
+	What  string
+	Right string // what would be right, where somebody knows better than that flags of audits would be
+}
 
-func (e *ContradictionError) Error() string { return e.What }
+func (e *ContradictionError) Error() string {
+	const usual = "they are of different people, or one was rounded: name its internal folder, or say which people it is of (--parts); one that leaves out " +
+		"who has no value (--missing drop) is of the others: its total stands for the values that there are"
+	return e.What + ": " + cmp.Or(e.Right, usual)
+}
 
 // Combine tries all attackers on tables that are published of the same people: cells of the same people are one unknown. parts say what
 // categories stand for where tables differ in them. A group of fewer than few people that subtractions give away needs what an unsafe cell does.

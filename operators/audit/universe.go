@@ -49,6 +49,7 @@ func (t *Together) tables(parts []tablefile.Part) ([]overlap.Table, error) {
 		u.add(u.variable(p.Variable), p.Finest)
 	}
 	t.recoded(u, said)
+	t.answered(u, said)
 	for _, r := range t.Releases {
 		for _, tree := range r.Table.Grid.Trees {
 			v := u.variable(tree.Name)
@@ -71,6 +72,38 @@ func (t *Together) tables(parts []tablefile.Part) ([]overlap.Table, error) {
 	t.strangers(said)
 	return list, nil
 }
+
+// answered are the totals of tables that leave out who has no value: they stand for the values that there are.
+func (t *Together) answered(u *universe, said map[[3]string][]string) {
+	for _, r := range t.Releases {
+		if !r.Answered {
+			continue
+		}
+		for _, tree := range r.Table.Grid.Trees {
+			key := [3]string{r.Name, tree.Name, r.Total}
+			if said[key] != nil {
+				continue
+			}
+			u.add(u.variable(tree.Name), nameOfMissing)
+			for n := range tree.Nodes {
+				if n == 0 || !tree.Leaf(n) || tree.Nodes[n].Code.Kind == tabular.KindMissing {
+					continue
+				}
+				codes := said[[3]string{r.Name, tree.Name, nameOf(tree, n)}]
+				if codes == nil {
+					codes = []string{nameOf(tree, n)}
+				}
+				said[key] = append(said[key], codes...)
+			}
+			for _, code := range said[key] {
+				u.add(u.variable(tree.Name), code)
+			}
+		}
+	}
+}
+
+// nameOfMissing is what a missing value is called in files.
+const nameOfMissing = ""
 
 // recoded takes what merged categories stand for from the logs, where parts do not say it.
 func (t *Together) recoded(u *universe, said map[[3]string][]string) {
@@ -144,7 +177,7 @@ func (t *Together) all() string {
 // nameOf is what a node is called in files.
 func nameOf(t *tabular.Tree, node int) string {
 	if t.Nodes[node].Code.Kind == tabular.KindMissing {
-		return ""
+		return nameOfMissing
 	}
 	return t.Nodes[node].Code.Label
 }
@@ -179,6 +212,8 @@ func (u *universe) table(r Release, said map[[3]string][]string) (overlap.Table,
 				sets[n] = whole
 			case codes != nil:
 				sets[n] = of(codes)
+			case r.Answered && tree.Nodes[n].Code.Kind == tabular.KindMissing:
+				sets[n] = overlap.SetOf(size) // nobody is in it
 			case tree.Leaf(n):
 				sets[n] = of([]string{nameOf(tree, n)})
 			default:

@@ -206,6 +206,7 @@ type Log struct {
 	Recodes    []LoggedRecode `json:"recodes,omitempty"`
 	Linked     [][]string     `json:"linked,omitempty"`
 	Total      string         `json:"total"`
+	Missing    string         `json:"missing,omitempty"` // drop, where records without a value are in no cell
 	Response   string         `json:"response,omitempty"`
 	Weighted   bool           `json:"weighted,omitempty"`
 	Decimals   int            `json:"decimals,omitempty"`
@@ -323,6 +324,9 @@ func (p logDocument) Document() ([]byte, error) {
 		Cells:      make(map[string]int),
 		Lines:      p.Lines,
 		Seconds:    p.Elapsed.Seconds(),
+	}
+	if p.Config.Missing == schemas.MissingDrop {
+		l.Missing = p.Config.Missing
 	}
 	for _, t := range p.Table.Grid.Trees {
 		l.Variables = append(l.Variables, loggedTree(t, p.Config.Total))

@@ -40,6 +40,7 @@ type AuditSpec struct {
 	response  string       // what values are sums of; "" for counts
 	topic     string       // what its log says it is about
 	recodes   []protect.LoggedRecode
+	answered  bool            // its log says that people without a value were left out
 	weighted  bool            // contributors stand for others
 	trees     []*tabular.Tree // of the log; nil: those of hierarchies
 	structure *tablefile.Structure
@@ -216,7 +217,7 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 		return nil, session.Wrong(fmt.Errorf("it is not said which cells of %s are unsafe: name the column that tells (--status)", s.truth))
 	}
 	p, err := s.published(ctx, &audit.Truth{Table: t, Response: s.response, Topic: s.topic, Weighted: s.weighted, Total: s.Config.Total,
-		Recodes: s.recodes, Logged: s.isLogged, Asked: s.asked()}, o)
+		Recodes: s.recodes, Answered: s.answered, Logged: s.isLogged, Asked: s.asked()}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +245,7 @@ func (s *AuditSpec) logged(path string) ([]*tabular.Tree, error) {
 	s.Config.Table, s.Config.Linked, s.Config.Total, s.Config.Decimals, s.Config.Absolute = l.Config.Table, l.Config.Linked, l.Config.Total, l.Config.Decimals, true
 	s.Config.Insider, s.Config.Beforehand, s.Config.Sliding, s.Config.Base = asked.Insider, asked.Beforehand, asked.Sliding, asked.Base
 	s.Columns, s.response, s.way, s.topic, s.weighted, s.recodes = l.Columns, l.Response, l.Way, l.Topic, l.Weighted, l.Recodes
+	s.answered = l.Answered
 	return l.Trees, nil
 }
 

@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,6 +32,7 @@ type judge struct {
 	options  session.Options
 	parts    []tablefile.Part
 	tables   []earlier
+	others   []other // that are not compared
 	records  []Entry // published files of records, and the one that is judged
 }
 
@@ -71,6 +73,7 @@ func Judge(ctx context.Context, s JudgeSpec, o session.Options) (*Judgement, err
 	if err := j.open(ctx); err != nil {
 		return nil, err
 	}
+	j.skip(ctx)
 	if s.Records {
 		return j.Judgement, j.byKind(ctx)
 	}
@@ -113,7 +116,7 @@ func (j *judge) locate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.Skipped = others
+	j.others = others
 	for _, e := range before {
 		if e.Records != "" {
 			j.records = append(j.records, e)
@@ -231,6 +234,10 @@ func (j *judge) together(ctx context.Context, releases []audit.Release) error {
 	}
 	t, err := audit.Combine(ctx, releases, among(j.parts, releases), cmp.Or(j.Few, few))
 	if err != nil {
+		var of *audit.ContradictionError
+		if errors.As(err, &of) {
+			of.Right = j.remedy()
+		}
 		return session.WrongTable(ctx, err)
 	}
 	for _, w := range t.Warnings {

@@ -12,6 +12,7 @@ import (
 	"microrisk/pipeline/profiles"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 	"microrisk/schemas/specfile"
 )
 
@@ -235,31 +236,43 @@ func same(a, b string) bool {
 	return err == nil && other == nil && a == b
 }
 
+// An other is an entry that a release is not compared with, and why.
+type other struct {
+	Entry
+	why    string
+	people bool // it is of others, as it is said
+}
+
 // before are the entries that went out before one, of the same people; later ones, and those of others, are told. The error is of one of which
 // it is not said whom it is of.
-func (r *Register) before(own *Entry) (list []Entry, others []string, err error) {
+func (r *Register) before(own *Entry) (list []Entry, others []other, err error) {
 	var people []string
 	for _, e := range r.Releases {
 		switch {
 		case e.Name == own.Name:
 			continue
 		case own.Date != "" && e.Date > own.Date:
-			others = append(others, fmt.Sprintf("%s went out later (%s)", e.Name, e.Date))
+			others = append(others, other{e, fmt.Sprintf("%s went out later (%s)", e.Name, e.Date), false})
 			continue
-		case own.People != "" && e.People != "" && !strings.EqualFold(e.People, own.People):
-			others = append(others, fmt.Sprintf("%s is of other people (%s)", e.Name, e.People))
+		case own.People != "" && e.People != "" && !samePeople(e.People, own.People):
+			others = append(others, other{e, fmt.Sprintf("%s is of other people (%s)", e.Name, e.People), true})
 			continue
 		}
 		list = append(list, e)
-		if e.People != "" && !slices.ContainsFunc(people, func(p string) bool { return strings.EqualFold(p, e.People) }) {
+		if e.People != "" && !slices.ContainsFunc(people, func(p string) bool { return samePeople(p, e.People) }) {
 			people = append(people, e.People)
 		}
 	}
 	if own.People == "" && len(people) > 1 {
-		return nil, nil, session.Wrong(fmt.Errorf("%s has releases of several people (%s), and does not say of whom %s is: list it there, with people",
-			r.path, strings.Join(people, "; "), own.Name))
+		return nil, nil, session.Wrong(advice.Errorf("%s has releases of several people (%s), and does not say of whom %s is (%s)",
+			r.path, strings.Join(people, "; "), own.Name, advice.Advice{Spec: "list it there, with people", Flags: "--people, or list it there with people"}))
 	}
 	return list, others, nil
+}
+
+// samePeople tells whether words are of the same people: letters of either case, and any spaces.
+func samePeople(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
 // sensitive is the sensitive topic that words are about, "" for none.

@@ -94,7 +94,7 @@ func TestRecordsByARegister(t *testing.T) {
 	require.NoError(t, judge(r.write("few.csv", survey+"N,single\nE,married\n"), .04))
 	require.NoError(t, judge(r.write("some.csv", survey+"S,widowed\n"), .02), "everybody knows that somebody is in it")
 	require.ErrorContains(t, judge(r.write("most.csv", strings.Replace(people(), "S,widowed\n", "", 1)), .98), "not safe")
-	require.ErrorContains(t, judge(r.write("other.csv", people()+"S,widowed\n"), 1), "contradict each other: [Total, Total] has 51, and there are 52 records")
+	require.ErrorContains(t, judge(r.write("other.csv", people()+"S,widowed\n"), 1), "contradict each other: [AREA=Total, STATUS=Total] has 51, and there are 52 records")
 }
 
 func TestRegisterRefuses(t *testing.T) {

@@ -122,7 +122,7 @@ func TestTablesThatDifferByASmallGroup(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, together.Groups, 1)
 	require.Equal(t, int64(2), together.Groups[0].Value)
-	require.ErrorContains(t, together.Passed(), "[N, young] of "+made["five"].Public+" (22) less [N, young] of "+made["four"].Public+
+	require.ErrorContains(t, together.Passed(), "[AREA=N, AGE=young] of "+made["five"].Public+" (22) less [AREA=N, AGE=young] of "+made["four"].Public+
 		" (20) is 2, which are those of AGE 4")
 	whole, err := r.audit(made["five"], path, tables.With{Public: made["four"].Public})
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestTablesThatContradictEachOther(t *testing.T) {
 	one := r.protect(r.write("1.csv", rows(5)), "one", protect.Config{Table: variables("A", "B")})
 	two := r.protect(r.write("2.csv", rows(6)), "two", protect.Config{Table: variables("A", "B")})
 	_, err := r.audit(one, "", two)
-	require.ErrorContains(t, err, "has 20 in the cell [Total, Total], and "+two.Public+" has 24 there: they are of different people")
+	require.ErrorContains(t, err, "has 20 in the cell [A=Total, B=Total], and "+two.Public+" has 24 there: they are of different people")
 	sums := r.protect(r.path("1.csv"), "sums", protect.Config{Table: variables("A"), Response: "Y"})
 	_, err = r.audit(one, "", sums)
 	require.ErrorContains(t, err, "is of counts with 0 decimals, and "+sums.Public+" of Y with 0: tables that are judged together are of the same thing")
