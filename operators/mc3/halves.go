@@ -21,6 +21,9 @@ type Halves struct {
 	estimate, truth []float64 // E[1/F] of each sample unique of the half, and 1/F
 }
 
+// Matches are E[1/F] of each sample unique of the half, and 1/F.
+func (h *Halves) Matches() (estimate, truth []float64) { return h.estimate, h.truth }
+
 // Foretold is a figure that models foretell, and what it is.
 type Foretold struct {
 	Estimate float64 `json:"estimate"`

@@ -85,16 +85,20 @@ func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options
 // interval is that of a figure between 0 and most: of the beta law that has its mean and variance.
 func interval(measure string, x, se, most float64) Interval {
 	out := Interval{Measure: measure, SE: se, Lower: x, Upper: x}
-	p, v := x/most, se*se/most/most
-	switch weight := p*(1-p)/v - 1; {
-	case v == 0:
-	case weight > 0:
-		law := distuv.Beta{Alpha: p * weight, Beta: (1 - p) * weight}
+	switch law := LawOf(x/most, se/most); {
+	case se == 0:
+	case law.Alpha > 0:
 		out.Lower, out.Upper = most*law.Quantile(.025), most*law.Quantile(.975)
 	default: // nothing is known
 		out.Lower, out.Upper = 0, most
 	}
 	return out
+}
+
+// LawOf is the beta law of a mean and a standard deviation above 0; its parameters are not above 0 where there is none.
+func LawOf(mean, sd float64) distuv.Beta {
+	weight := mean*(1-mean)/(sd*sd) - 1
+	return distuv.Beta{Alpha: mean * weight, Beta: (1 - mean) * weight}
 }
 
 // fewRecords is how many records the cells have whose F and effects are in doubt: of others f/F is nearly the sampling fraction.

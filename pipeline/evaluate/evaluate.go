@@ -4,7 +4,6 @@ package evaluate
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -42,6 +41,7 @@ type FractionSummary struct {
 	Comparisons   []ScorePair      `json:"comparisons"`
 	FileMeasures  []MeasureSummary `json:"file_measures"`
 	Strategies    []StrategyMean   `json:"strategies"`
+	Joint         []JointRow       `json:"joint"`
 	Domains       []DomainSummary  `json:"domains,omitempty"` // in the order of their values
 }
 
@@ -82,12 +82,14 @@ type MeasureSummary struct {
 	Estimate MeanFigure `json:"estimate"`
 	Truth    MeanFigure `json:"truth"`
 	Bias     MeanFigure `json:"bias"`
+	Coverage MeanFigure `json:"coverage"` // share of the samples whose 95 % interval has the truth; null without intervals
 }
 
 // A StrategyMean is what a strategy achieves.
 type StrategyMean struct {
 	Name    string     `json:"name"`
 	Correct MeanFigure `json:"correct_match"`
+	Cost    MeanFigure `json:"cost"`
 }
 
 // A SampleSummary is what one sample says.
@@ -105,6 +107,7 @@ type SampleSummary struct {
 type StrategyResult struct {
 	Name    string   `json:"name"`
 	Correct *float64 `json:"correct_match"` // null where no record can be attacked
+	Cost    *float64 `json:"cost"`          // people looked at, drawn without replacement; null where Correct is, and of DIS
 }
 
 // bytesPerValue is about what a value of a sample takes in memory.
@@ -297,82 +300,13 @@ func (e *Evaluation) summarise(ctx context.Context, s *Spec, fraction float64, s
 	}
 	f.FileMeasures = biases(all)
 	f.Strategies = e.means(fraction, all)
+	f.Joint = joint(all)
+	var err error
+	if plots.halves, err = halves(all, s.Bins); err != nil {
+		return err
+	}
+	plots.models = append(densities(all[0]), graphs(all[0])...)
 	e.Fractions = append(e.Fractions, f)
 	e.plots = append(e.plots, plots)
 	return nil
-}
-
-// biases compare measures of the file with the truth, each over the samples that have it.
-func biases(all []*judged) []MeasureSummary {
-	type name struct{ operator, measure string }
-	var order []name
-	values, truths := map[name][]float64{}, map[name][]float64{}
-	for _, j := range all {
-		for _, x := range j.Estimates {
-			n := name{x.Operator, x.Measure}
-			if values[n] == nil {
-				order = append(order, n)
-			}
-			truth := math.NaN()
-			if x.Truth != nil {
-				truth = *x.Truth
-			}
-			values[n], truths[n] = append(values[n], x.Value), append(truths[n], truth)
-		}
-	}
-	list := []MeasureSummary{}
-	for _, n := range order {
-		list = append(
-			list,
-			MeasureSummary{
-				n.operator,
-				n.measure,
-				meanOf(evaluate.Mean(values[n])),
-				meanOf(evaluate.Mean(truths[n])),
-				meanOf(evaluate.Paired(values[n], truths[n])),
-			},
-		)
-	}
-	return list
-}
-
-// means are those of the strategies, each over the samples where it is defined.
-func (e *Evaluation) means(fraction float64, all []*judged) []StrategyMean {
-	var order []string
-	values := map[string][]float64{}
-	for _, j := range all {
-		for _, x := range j.Strategies {
-			if values[x.Name] == nil {
-				order = append(order, x.Name)
-			}
-			correct := math.NaN()
-			if x.Correct != nil {
-				correct = *x.Correct
-			}
-			values[x.Name] = append(values[x.Name], correct)
-		}
-	}
-	var list []StrategyMean
-	for _, name := range order {
-		c := evaluate.Mean(values[name])
-		list = append(list, StrategyMean{name, meanOf(c)})
-		e.strategies[name] = append(e.strategies[name], &curve{fraction, c})
-	}
-	return list
-}
-
-// A curve has one point a fraction.
-type curve struct {
-	fraction float64
-	evaluate.Comparison
-}
-
-func meanOf(c evaluate.Comparison) MeanFigure { return MeanFigure{finite(c.Mean), finite(c.SE), c.N} }
-
-// finite is a number, or nil if it is none.
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }

@@ -12,6 +12,8 @@ import (
 type fractionPlots struct {
 	fraction float64
 	scores   []*scorePlots
+	halves   []*tried
+	models   []picture // of the first sample
 }
 
 // gridPoints are the false-positive rates at which ROC curves of several samples are averaged, but for the first.
@@ -127,16 +129,17 @@ func (p *scorePlots) roc() *evaluate.ROC {
 
 // A picture is a figure with its name.
 type picture struct {
-	name   string
-	figure *figures.Figure
+	name    string
+	figure  *figures.Figure
+	network *figures.Network // in place of a figure
 }
 
-// pictures are the figures of a fraction; those without anything to draw are left out.
-func (p *fractionPlots) pictures(subtitle string) []picture {
+// pictures are the figures of a fraction, subtitled as those of all samples or of the first; those without anything to draw are left out.
+func (p *fractionPlots) pictures(subtitle, first string) []picture {
 	var list []picture
 	add := func(name string, f *figures.Figure) {
 		f.Subtitle = subtitle
-		list = append(list, picture{name, f})
+		list = append(list, picture{name: name, figure: f})
 	}
 	var curves []figures.Curve
 	var ranks []figures.RankCurve
@@ -155,6 +158,11 @@ func (p *fractionPlots) pictures(subtitle string) []picture {
 			alone = append(alone, figures.Reliability{Name: s.name, Bins: s.bins})
 		}
 	}
+	if match != nil {
+		for _, t := range p.halves {
+			match = append(match, figures.Reliability{Name: t.operator + ", half against half", Bins: t.bins})
+		}
+	}
 	rank := figures.LogitRank(ranks)
 	rank.Y = "Pr(population unique), smoothed (logit scale)"
 	if ranks != nil {
@@ -171,14 +179,22 @@ func (p *fractionPlots) pictures(subtitle string) []picture {
 	}
 	for _, s := range p.scores {
 		if s.scatter != nil {
-			list = append(list, picture{"match-" + s.name, s.scatter})
+			list = append(list, picture{name: "match-" + s.name, figure: s.scatter})
 		}
+	}
+	for _, m := range p.models {
+		if m.figure != nil {
+			m.figure.Subtitle = first
+		} else {
+			m.network.Title += " (" + first + ")"
+		}
+		list = append(list, m)
 	}
 	return list
 }
 
-// strategyPicture draws the strategies over the sampling fractions.
-func (e *Evaluation) strategyPicture(names []string) *figures.Figure {
+// strategyPictures draw the strategies over the sampling fractions, and against what they cost.
+func (e *Evaluation) strategyPictures(names []string) (strategies, costs *figures.Figure) {
 	var list []figures.Strategy
 	least, most := math.Inf(1), 0.0
 	for _, name := range names {
@@ -192,11 +208,12 @@ func (e *Evaluation) strategyPicture(names []string) *figures.Figure {
 		})
 		for _, c := range points {
 			s.Fraction = append(s.Fraction, c.fraction)
-			s.Correct = append(s.Correct, c.Mean)
+			s.Correct, s.Cost = append(s.Correct, c.Mean), append(s.Cost, c.cost)
 			s.Low, s.High = append(s.Low, max(0, c.Mean-1.96*c.SE)), append(s.High, min(1, c.Mean+1.96*c.SE))
 			least, most = min(least, c.fraction), max(most, c.fraction)
 		}
 		list = append(list, s)
 	}
-	return figures.Strategies(list, most < 0.5 && most > 10*least)
+	strategies = figures.Strategies(list, most < 0.5 && most > 10*least)
+	return strategies, figures.Costs(slices.DeleteFunc(list, func(s figures.Strategy) bool { return s.Name == dis }))
 }

@@ -26,6 +26,8 @@ type judged struct {
 	unknown []int           // by score: sample uniques without a value, which count as 0
 	domain  []int64         // of each; nil unless there are domains
 	records map[int64]int64 // of each domain, those dropped left out
+	joint   [][]int64       // keys by f and F
+	models  []told
 }
 
 // judge runs the operators on a sample and compares it with its population.
@@ -66,6 +68,8 @@ func (p *population) judge(
 		SampleSummary: &SampleSummary{Fraction: fraction, Repetition: sample.repetition, Truth: attack.Measure(classes)},
 		scores:        make([][]float64, len(scores)),
 		unknown:       make([]int, len(scores)),
+		joint:         jointOf(classes),
+		models:        modelsOf(report),
 	}
 	kept := table.Keep(operators.Dropping(policies))
 	number := make([]int, table.Classes()) // among classes
@@ -230,6 +234,20 @@ type Estimate struct {
 	Measure  string   `json:"measure"`
 	Value    float64  `json:"estimate"`
 	Truth    *float64 `json:"truth"` // null where it is not defined, as of no sample unique
+	// Ends of its 95 % interval; null for none.
+	Lower *float64 `json:"lower"`
+	Upper *float64 `json:"upper"`
+}
+
+// covers is 1 where the interval has the truth, 0 where it has not, and NaN where there is none.
+func (e *Estimate) covers() float64 {
+	switch {
+	case e.Lower == nil || e.Truth == nil:
+		return math.NaN()
+	case *e.Lower <= *e.Truth && *e.Truth <= *e.Upper:
+		return 1
+	}
+	return 0
 }
 
 // estimatesOf are the file-level measures of the operators; nulls are left out.
@@ -240,13 +258,52 @@ func estimatesOf(r *operators.Report) []Estimate {
 		if !ok {
 			continue
 		}
+		m, _ := o.Summary.(*mc3.Summary)
 		for _, e := range x.Estimates() {
-			if e.Value != nil {
-				list = append(list, Estimate{Operator: o.Name, Measure: e.Measure, Value: *e.Value})
+			if e.Value == nil {
+				continue
 			}
+			out := Estimate{Operator: o.Name, Measure: e.Measure, Value: *e.Value}
+			if i := interval(m, e.Measure); i != nil {
+				out.Lower, out.Upper = &i.Lower, &i.Upper
+			}
+			list = append(list, out)
 		}
 	}
 	return list
+}
+
+// dis is the name of what DIS says of CM|UM, which stands beside the strategies (Smith 2011, figure 43).
+const dis = "DIS, estimate of CM|UM"
+
+// known are the strategies that look at f alone, and what DIS says of one.
+func (j *judged) known(classes []attack.Class) {
+	names := map[int]string{1: "all, s to p", 2: "all, p to s", 3: "sampled, p to s", 4: "CM|SU", 5: "CM|UM"}
+	order := []int{4, 5, 1, 2, 3}
+	all := attack.Strategies(2)
+	for _, number := range order {
+		strategy := all[number-1]
+		result := strategy.Result(classes)
+		r := StrategyResult{Name: names[number]}
+		if result.Classes > 0 && (number == 2 || j.Truth.Records > 0) {
+			r.Correct, r.Cost = &result.Correct, &result.CostWithout
+		}
+		j.Strategies = append(j.Strategies, r)
+	}
+	uniques1, pairs := int64(0), 0.0
+	for _, c := range classes {
+		switch c.Sample {
+		case 1:
+			uniques1++
+		case 2:
+			pairs++
+		}
+	}
+	r := StrategyResult{Name: dis}
+	if uniques1 > 0 {
+		r.Correct = finite(uniques.DIS(j.Fraction, uniques1, pairs))
+	}
+	j.Strategies = append(j.Strategies, r)
 }
 
 // strategies compares those of the literature with the Bayesian strategy, and fills in the truth of estimates.
@@ -258,7 +315,7 @@ func (j *judged) strategies(ctx context.Context, s *Spec, r *operators.Report, c
 	for i, e := range j.Estimates {
 		j.Estimates[i].Truth = truth[e.Measure]
 	}
-	j.Strategies = []StrategyResult{{"CM|SU", truth["cm_su"]}, {"CM|UM", truth["cm_um"]}}
+	j.known(classes)
 	for _, o := range r.Operators {
 		expecting, ok := o.Fitted.(mc3.Expecting)
 		if !ok {
@@ -280,7 +337,8 @@ func (j *judged) strategies(ctx context.Context, s *Spec, r *operators.Report, c
 			name      string
 		}{{attack.PopulationToSample, "p to s"}, {attack.SampleToPopulation, "s to p"}} {
 			result := attack.Attack(classes, way.direction, func(i int) bool { return chosen[i] })
-			j.Strategies = append(j.Strategies, StrategyResult{fmt.Sprintf("%s top %d, %s", o.Name, s.TopClasses, way.name), &result.Correct})
+			j.Strategies = append(j.Strategies, StrategyResult{fmt.Sprintf("%s top %d, %s", o.Name, s.TopClasses, way.name), &result.Correct,
+				&result.CostWithout})
 		}
 	}
 	return ctx.Err()

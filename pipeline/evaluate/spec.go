@@ -139,8 +139,11 @@ func (s *Spec) checkOperators(c *schemas.Checker) (judged bool) {
 		case hasFiles(o):
 			c.Add(at, "%s reads or saves a model, or writes a file of domains; each sample has a model of its own: leave that out", m.ColumnPrefix())
 		case apartFromKey(o, s.Spec.Key):
-			c.Add(at, "%s fits a model of each domain, in which keys are counted, and the truth is known for the key of the spec: put the columns of by into the key",
-				m.ColumnPrefix())
+			c.Add(
+				at,
+				"%s fits a model of each domain, in which keys are counted, and the truth is known for the key of the spec: put the columns of by into the key",
+				m.ColumnPrefix(),
+			)
 		default:
 			judged = true
 		}
@@ -176,7 +179,7 @@ func (s *Spec) checkOut(read []session.Reading) error {
 	if s.By != nil {
 		writes = append(writes, filepath.Join(s.Out, domainsFile))
 	}
-	for _, kind := range s.Pictures { // what they are called comes of what they show
+	for _, kind := range append([]string{"dot"}, s.Pictures...) { // what they are called comes of what they show
 		there, err := filepath.Glob(filepath.Join(session.Globbed(s.Out), "*."+kind))
 		if err != nil {
 			return err

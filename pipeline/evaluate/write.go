@@ -60,6 +60,17 @@ func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if p.network != nil {
+			if err := put(p.name+".dot", []byte(p.network.DOT())); err != nil {
+				return err
+			}
+			if slices.Contains(s.Pictures, "svg") {
+				if err := put(p.name+".svg", []byte(p.network.SVG())); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		for _, kind := range s.Pictures {
 			draw := p.figure.SVG
 			if kind == "png" {
@@ -103,16 +114,17 @@ func (e *Evaluation) pictures() []picture {
 		if len(e.plots) > mostDrawn {
 			break
 		}
-		subtitle := fmt.Sprintf("%s key variables, %d samples of %s %%", fmt.Sprint(len(e.Key)), e.Repetitions, strconv.FormatFloat(100*p.fraction, 'g', 9, 64))
-		for _, one := range p.pictures(subtitle) {
+		percent := strconv.FormatFloat(100*p.fraction, 'g', 9, 64)
+		whole, first := "%d key variables, %d samples of %s %%", "%d key variables, the first of %d samples of %s %%"
+		for _, one := range p.pictures(fmt.Sprintf(whole, len(e.Key), e.Repetitions, percent), fmt.Sprintf(first, len(e.Key), e.Repetitions, percent)) {
 			one.name = fileName(fmt.Sprintf("%s-%g", one.name, p.fraction))
 			all = append(all, one)
 		}
 	}
 	if names := e.strategyNames(); len(e.Fractions) > 2 {
-		f := e.strategyPicture(names)
-		f.Subtitle = fmt.Sprintf("%d key variables, %d samples of each fraction", len(e.Key), e.Repetitions)
-		all = append(all, picture{"strategies", f})
+		strategies, costs := e.strategyPictures(names)
+		strategies.Subtitle = fmt.Sprintf("%d key variables, %d samples of each fraction", len(e.Key), e.Repetitions)
+		all = append(all, picture{name: "strategies", figure: strategies}, picture{name: "costs", figure: costs})
 	}
 	return all
 }
@@ -181,8 +193,29 @@ func (t plotTable) Tables(mem memory.Allocator) arrow.Record {
 			}
 		}
 	}
+	for _, p := range t.e.plots {
+		for _, h := range p.halves {
+			for _, b := range h.bins {
+				rows = append(rows, plotRow{"calibration-halves", p.fraction, h.operator, b.Estimate, b.Observed, b.Observed - 1.96*b.SE,
+					b.Observed + 1.96*b.SE, int64(b.Count)})
+			}
+		}
+		for _, m := range p.models {
+			if m.figure == nil {
+				continue
+			}
+			for _, l := range m.figure.Lines {
+				for i, x := range l.X {
+					rows = append(rows, plotRow{m.name, p.fraction, l.Name, x, l.Y[i], nan, nan, 0})
+				}
+			}
+		}
+	}
 	for _, name := range t.e.strategyNames() {
 		for _, c := range t.e.strategies[name] {
+			if !math.IsNaN(c.cost) {
+				rows = append(rows, plotRow{"costs", c.fraction, name, c.cost, c.Mean, nan, nan, int64(c.N)})
+			}
 			rows = append(rows, plotRow{"strategies", c.fraction, name, c.fraction, c.Mean, c.Mean - 1.96*c.SE, c.Mean + 1.96*c.SE, int64(c.N)})
 		}
 	}

@@ -168,6 +168,7 @@ type Strategy struct {
 	Name      string
 	Fraction  []float64 // in (0, 1]
 	Correct   []float64 // Pr(correct match)
+	Cost      []float64 // people looked at, or nil
 	Low, High []float64 // an interval around it, or nil
 }
 
