@@ -103,6 +103,9 @@ type Config struct {
 
 	Out    string // file that can be published
 	Inside string // folder of what must not be
+
+	// Judge is asked besides the audit, before anything is written; an error is why nothing may be. nil: the audit is enough.
+	Judge func(context.Context, *Protected) error
 }
 
 // Fields is the field table.

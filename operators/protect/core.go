@@ -109,7 +109,10 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 	if err != nil {
 		return p, err
 	}
-	return p, p.attribution(ctx)
+	if err = p.attribution(ctx); err == nil && c.Judge != nil {
+		err = c.Judge(ctx, p)
+	}
+	return p, err
 }
 
 // Find asks the rules of a config of all cells of a table. Nothing is said by hand.

@@ -38,8 +38,10 @@ func (a *advising) choose(ctx context.Context, o session.Options) error {
 	}
 	a.out.Look = append(a.out.Look, "--out", "recodes")
 	if a.out.Unsafe == 0 {
-		a.out.Arguments = append(a.out.Arguments, "--method", "none")
-		return nil
+		if safe, err := a.asItIs(ctx); err != nil || safe {
+			a.out.Arguments = append(a.out.Arguments, "--method", "none")
+			return err
+		}
 	}
 	style, because := a.style()
 	if m := a.Config.Method; m != "" && a.Want == "" && a.Users == "" {
@@ -65,6 +67,19 @@ func (a *advising) choose(ctx context.Context, o session.Options) error {
 	}
 	return fmt.Errorf("no method that was tried makes the table safe: merge categories (table redesign), or leave a variable out; %s was tried last, and %s",
 		list[len(list)-1].method, a.out.Tried[len(a.out.Tried)-1].Why)
+}
+
+// asItIs tells whether a table without an unsafe cell can go out as it is: what went out before may speak against it.
+func (a *advising) asItIs(ctx context.Context) (bool, error) {
+	if a.Config.Judge == nil {
+		return true, nil
+	}
+	safe, err := a.try(ctx, &way{method: "none", config: a.Config.For("none")})
+	if err == nil && !safe {
+		last := &a.out.Steps[len(a.out.Steps)-1]
+		last.Because = "by itself it could be published as it is, and with what went out before it cannot"
+	}
+	return safe, err
 }
 
 // style says whether values may be changed.

@@ -148,6 +148,9 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) err
 	if err != nil {
 		return err
 	}
+	if err := overReleases(ctx, spec); err != nil {
+		return err
+	}
 	o.KeepOlder = c.flags
 	outcome, err := pipeline.Run(ctx.Context, spec, o)
 	c.finish()

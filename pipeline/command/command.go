@@ -96,6 +96,7 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 		c.stopProfile()
 	}
 	var limit *limitError
+	var unmet *notMetError
 	var long *uniques.EstimateError
 	switch {
 	case err == nil:
@@ -103,6 +104,11 @@ func Run(ctx context.Context, args []string, s Streams) (status int) {
 	case errors.As(err, &limit):
 		for _, b := range limit.breaches {
 			c.fail(breachError(b))
+		}
+		return ExitLimit
+	case errors.As(err, &unmet):
+		for _, what := range unmet.what {
+			c.fail(errors.New(what))
 		}
 		return ExitLimit
 	case ctx.Err() != nil: // whatever came of being stopped

@@ -26,11 +26,13 @@ of them dominates it; and what is hidden can be worked out from totals.
    microrisk table advise survey.parquet --table REGION,SEX
    microrisk table protect survey.parquet --table REGION,SEX --rule min:n=3
    microrisk table audit public.parquet --truth internal/cells.parquet
+   microrisk table release public.parquet --register register.yaml --name areas
    microrisk table compare survey.parquet --table REGION,SEX --n 3,5`,
 		Subcommands: []*cli.Command{
 			c.tableAdvise(),
 			c.tableProtect(),
 			c.tableAudit(),
+			c.tableRelease(),
 			c.tableRedesign(),
 			c.tableCompare(),
 			c.tableMargins(),
@@ -57,7 +59,7 @@ Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
 pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
 the boundary. --profile takes rules and method from a policy (table profiles).`,
-		Flags: slices.Concat(recordsFlags(), profileFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
+		Flags: slices.Concat(recordsFlags(), profileFlags(), registerFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			columns := &protect.Columns{}
 			if err := sayFields(ctx, columns.Fields()); err != nil {
@@ -75,7 +77,14 @@ the boundary. --profile takes rules and method from a policy (table profiles).`,
 				return c.protectReady(ctx, columns)
 			}
 			spec, err := c.protectSpec(ctx)
-			return c.executeOrPrint(ctx, spec, err)
+			if err != nil || ctx.Bool("print-spec") {
+				if err == nil && ctx.IsSet("register") {
+					err = usage("a spec does not know --register: leave --print-spec or --register out")
+				}
+				return c.executeOrPrint(ctx, spec, err)
+			}
+			p := spec.Operators[len(spec.Operators)-1].Config.(*protect.Config)
+			return c.byRegister(ctx, p, func() error { return c.execute(ctx, spec, false) })
 		},
 	}
 }
@@ -99,8 +108,15 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 	if err := c.sayPolicy(ctx, p, fields); err != nil {
 		return err
 	}
+	return c.byRegister(ctx, p, func() error { return c.protectTable(ctx, p, columns) })
+}
+
+func (c *console) protectTable(ctx *cli.Context, p *protect.Config, columns *protect.Columns) error {
 	o, err := c.options(ctx)
 	if err != nil {
+		return err
+	}
+	if err := released(ctx, p); err != nil {
 		return err
 	}
 	made, err := tables.Protect(ctx.Context, ctx.Args().First(), p, columns, o)
@@ -132,7 +148,7 @@ func (c *console) tableAudit() *cli.Command {
 		Name:      "audit",
 		Usage:     "try on a published table what an attacker would",
 		ArgsUsage: "PUBLIC",
-		UsageText: "microrisk table audit PUBLIC --truth INTERNAL\nmicrorisk table audit PUBLIC --truth TABLE --table REGION,SEX --value VALUE --status STATUS\nmicrorisk table audit PUBLIC --truth INTERNAL --with OTHER=ITSINTERNAL",
+		UsageText: "microrisk table audit PUBLIC --truth INTERNAL\nmicrorisk table audit PUBLIC --truth TABLE --table REGION,SEX --value VALUE --status STATUS\nmicrorisk table audit PUBLIC --truth INTERNAL --with OTHER=ITSINTERNAL\nmicrorisk table audit PUBLIC --register register.yaml [--truth INTERNAL] [--people WORDS]",
 		Description: `For every unsafe cell: values that the published values and the totals leave
 possible, for anybody, and for those who are the only ones in a hidden cell and know
 its value. The two that are told are as far apart as the cell needs, not as far as
@@ -140,7 +156,14 @@ can be: the search ends there, and --sliding N asks for more. Exit status 1 if o
 them learns too much.
 
 --truth is the internal folder of table protect, or any table with the true values,
-whose columns and hierarchies flags name: tables of other programs can be audited too.`,
+whose columns and hierarchies flags name: tables of other programs can be audited too.
+
+--register judges by all that went out before: with every release of the same people,
+as with --with, and by what was asked of it (table release adds what went out).
+` + registerHelp + `
+
+Exit status with it: 0 it may go out, 1 it is not safe or refused, 3 it is safe, and
+not all that was asked of it is met.`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "truth", Usage: "the internal `FOLDER` of table protect, or a table with the true values"},
 			&cli.StringFlag{
@@ -157,6 +180,7 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 				Usage: "`FILE` of what categories stand for where tables differ (.csv: table, variable, code, finest); the code of the total: which people a table is of",
 			},
 			&cli.StringFlag{Name: "register", Usage: "judge by all that went out before, which the register in `FILE` lists (YAML)"},
+			&cli.StringFlag{Name: "people", Usage: "with --register, of what it does not list: who it is of, in the `WORDS` of the register"},
 			&cli.BoolFlag{Name: "records", Usage: "with --register: PUBLIC is a file of records, by which tables that went out before are judged"},
 			&cli.Float64Flag{Name: "fraction", Usage: "with --records: the share of all people that the records are of (default: 1)"},
 			&cli.StringFlag{Name: "note", Usage: "with --register: write what those who get the table are told of it to `FILE`, in plain words"},
@@ -176,8 +200,8 @@ whose columns and hierarchies flags name: tables of other programs can be audite
 			switch {
 			case ctx.Args().Len() != 1:
 				return usage("name the published table: microrisk table audit PUBLIC --truth INTERNAL")
-			case register == "" && (ctx.Bool("records") || ctx.IsSet("fraction") || ctx.IsSet("note")):
-				return usage("--records, --fraction and --note are for judging by a register: name it (--register FILE)")
+			case register == "" && (ctx.Bool("records") || ctx.IsSet("fraction") || ctx.IsSet("note") || ctx.IsSet("people")):
+				return usage("--records, --fraction, --people and --note are for judging by a register: name it (--register FILE)")
 			case register != "" && (len(s.With) > 0 || s.Parts != ""):
 				return usage("a register names all other tables, and what categories stand for: leave --with and --parts out")
 			case ctx.Bool("records") && (s.Truth != "" || s.Out != "" || ctx.IsSet("note")):
@@ -242,14 +266,24 @@ func togetherText(t *audit.Together) string {
 
 // judge judges a release by a register.
 func (c *console) judge(ctx *cli.Context, s tables.JudgeSpec, o session.Options) error {
+	if people := ctx.String("people"); people != "" {
+		s.Entry = &tables.Entry{Name: s.Public, People: people}
+		if s.Records {
+			s.Entry.Records = s.Public
+		} else {
+			s.Entry.Public, s.Entry.Internal = s.Public, s.Truth
+		}
+	}
 	j, err := tables.Judge(ctx.Context, s, o)
 	c.finish()
 	if err != nil {
 		return err
 	}
-	if c.quiet {
-		return j.Passed()
-	}
+	return c.judged(j, s.Note)
+}
+
+// judgementText tells a judgement.
+func judgementText(j *tables.Judgement, noteFile string) string {
 	text := ""
 	if j.Audit != nil {
 		text += table("  ", j.Audit.Summary().Rows())
@@ -267,10 +301,7 @@ func (c *console) judge(ctx *cli.Context, s tables.JudgeSpec, o session.Options)
 		}
 	}
 	if j.Noted {
-		text += "\n  note for those who get it  " + report.Printable(s.Note) + "\n"
+		text += "\n  note for those who get it  " + report.Printable(noteFile) + "\n"
 	}
-	if err := c.print(strings.TrimPrefix(text, "\n")); err != nil {
-		return err
-	}
-	return j.Passed()
+	return strings.TrimPrefix(text, "\n")
 }

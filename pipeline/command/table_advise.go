@@ -26,8 +26,9 @@ cells that matter (set: protected). The choices are told one after another: what
 kind of table it is, which cells are unsafe, whether merging would do, whether values
 may be changed, and how. Each has its reason, what else there is, and what speaks for
 and against it. What is advised was tried on the table; at the end stands the command
-that does it. --rule, --profile and --margins are taken as they are said.`,
-		Flags: slices.Concat(tableSourceFlags(), profileFlags(), fieldFlags(s.Fields(), advise.Shared(&s.Config), new(protect.Columns).Fields())),
+that does it. --rule, --profile and --margins are taken as they are said; with --register what is
+advised is safe with what went out before too.`,
+		Flags: slices.Concat(tableSourceFlags(), profileFlags(), registerFlags(), fieldFlags(s.Fields(), advise.Shared(&s.Config), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			s := advise.Spec{}
 			if err := sayFields(ctx, s.Fields()); err != nil {
@@ -43,6 +44,9 @@ that does it. --rule, --profile and --margins are taken as they are said.`,
 			}
 			o, err := c.options(ctx)
 			if err != nil {
+				return err
+			}
+			if err := c.ahead(ctx, &s.Config, "the table", nil); err != nil {
 				return err
 			}
 			s.Command = c.commandTold(ctx, s.Fields().Flags())
@@ -86,8 +90,8 @@ func adviceText(o *advise.Outcome, s *advise.Spec) string {
 	if o.Redesign != nil {
 		b.WriteString("\nTo see more merges, and to write their recodes:\n\n  " + shellWords(s.Command("redesign", o.Look)) + "\n")
 	}
-	for _, t := range o.Tried {
-		if !t.Passed {
+	for i, t := range o.Tried {
+		if !t.Passed && !slices.Contains(o.Tried[:i], t) { // with other margins it may be the same
 			b.WriteString("\n" + wrap(report.Printable(fmt.Sprintf("%s was tried, and does not do: %s", t.Method, t.Why)), 0) + "\n")
 		}
 	}

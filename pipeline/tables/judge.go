@@ -12,6 +12,7 @@ import (
 	"microrisk/operators/protect"
 	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
+	"microrisk/schemas/advice"
 )
 
 // A JudgeSpec asks whether something may go out, given what went out before.
@@ -21,6 +22,8 @@ type JudgeSpec struct {
 	Records   bool   // Public is a file of records, and there is no truth
 	Fraction  float64
 	Note      string // file for what those who get the table are told; "" for none
+	Entry     *Entry // what the register is to say of it, where it does not list it yet; nil: its name
+	Begin     bool   // there may be no register yet
 }
 
 // A judge is at work.
@@ -45,12 +48,18 @@ type earlier struct {
 
 // Judge judges a table, or a file of records, by a register. Errors about what was asked are those for which session.IsSpec is true.
 func Judge(ctx context.Context, s JudgeSpec, o session.Options) (*Judgement, error) {
-	r, err := ReadRegister(s.Register)
+	r, err := readRegister(s.Register, s.Begin)
 	if err != nil {
 		return nil, err
 	}
 	j := &judge{JudgeSpec: &s, register: r, own: r.entry(s.Public), options: o.WithDefaults()}
-	if j.own == nil {
+	switch {
+	case j.own != nil && s.Entry != nil && s.Entry.People != "":
+		return nil, session.Wrong(advice.Errorf("%s is in %s, as %s: its people stand there (%s)", s.Public, s.Register, j.own.Name,
+			advice.Advice{Spec: "leave people out", Flags: "leave --people out"}))
+	case j.own == nil && s.Entry != nil:
+		j.own = s.Entry
+	case j.own == nil:
 		j.own = &Entry{Name: s.Public, Public: s.Public, Internal: s.Truth}
 	}
 	j.Judgement = &Judgement{Name: j.own.Name}

@@ -2,7 +2,10 @@ package tables
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,41 +69,6 @@ func (r *Register) Fields() schemas.Table {
 		},
 		{Name: "few", To: &r.Few, Range: schemas.AtLeast(2), Doc: "Fewer people than these must not be found by subtraction (3)."},
 		{Name: "releases", To: schemas.Mappings(&r.Releases, (*Entry).Fields, nil), Doc: "The releases, in any order."},
-	}}
-}
-
-// Fields is the field table of an entry.
-func (e *Entry) Fields() schemas.Table {
-	text := func(name string, to *string, doc string) schemas.Field {
-		return schemas.Field{Name: name, To: to, Doc: doc}
-	}
-	file := func(name string, to *string, doc string) schemas.Field {
-		return schemas.Field{Name: name, To: to, File: true, Doc: doc}
-	}
-	return schemas.Table{What: "a release", Required: []string{"name"}, Fields: []schemas.Field{
-		text("name", &e.Name, "What the release is called."),
-		text("date", &e.Date, "The day of the release, such as 2026-05-01; one without is taken for older than all others."),
-		text("people", &e.People, "Who it is of, in words; releases of other words are not compared, and one without is compared with all."),
-		file("public", &e.Public, "The published table."),
-		file("internal", &e.Internal, "Its internal folder; a table that shows all its true values needs none."),
-		file("records", &e.Records, "A published file of records, in place of a table."),
-		{Name: "fraction", To: &e.Fraction, Range: schemas.Within(0, 1), Doc: "Share of the people that the records are of (1)."},
-		{Name: "method", To: &e.Method, Words: protect.Methods, Doc: "How the table was protected; its internal folder tells it too."},
-		text("scheme", &e.Scheme, "The scheme of perturbation with its parameters, as --scheme takes it; its internal folder tells it too."),
-		{
-			Name:  "base",
-			To:    &e.Base,
-			Range: schemas.AtLeast(2),
-			Doc:   "Base of rounding, of a table of another program, whose true values are the table internal.",
-		},
-		text("secret", &e.Secret, "The name of the secret by which it was perturbed, never the secret."),
-		text("topic", &e.Topic, "What it is about; some topics are sensitive."),
-		{Name: "complete", To: &e.Complete, Doc: "Those who asked for it need all cells."},
-		{Name: "true_values", To: &e.True, Doc: "Those who asked for it need true values where there are any."},
-		{Name: "additive", To: &e.Additive, Doc: "Those who asked for it need totals that are the sums of their parts."},
-		{Name: "keep", To: &e.Keep, Doc: "Cells that must not be hidden, such as REGION=North,SEX=Total; a variable that is not named is its total."},
-		text("for", &e.For, "Who asked for it."),
-		text("purpose", &e.Purpose, "What it is wanted for."),
 	}}
 }
 
@@ -191,11 +159,23 @@ func (e *Entry) agrees(way *protect.Way) error {
 }
 
 // ReadRegister reads a register. Paths in it are from its folder.
-func ReadRegister(path string) (*Register, error) {
+func ReadRegister(path string) (*Register, error) { return readRegister(path, false) }
+
+// readRegister is ReadRegister; with begin one that is not there is empty.
+func readRegister(path string, begin bool) (*Register, error) {
 	text, err := session.ReadRegular(path, specfile.MaxSpecSize)
-	if err != nil {
+	switch none := errors.Is(err, fs.ErrNotExist); {
+	case none && begin:
+		return &Register{path: path}, nil
+	case none:
+		return nil, session.Wrong(fmt.Errorf("there is no register %s; microrisk table release begins one, with the first release", path))
+	case err != nil:
 		return nil, session.Wrong(fmt.Errorf("the register %s cannot be read: %w", path, err))
 	}
+	return parseRegister(path, text)
+}
+
+func parseRegister(path string, text []byte) (*Register, error) {
 	root, err := specfile.ParseOther(path, "register", text, specfile.MaxSpecSize)
 	if err != nil {
 		return nil, err
@@ -231,8 +211,13 @@ func (r *Register) entry(file string) *Entry {
 }
 
 func same(a, b string) bool {
-	a, err := filepath.Abs(a)
-	b, other := filepath.Abs(b)
+	x, err := os.Stat(a)
+	y, other := os.Stat(b)
+	if err == nil && other == nil {
+		return os.SameFile(x, y)
+	}
+	a, err = filepath.Abs(a)
+	b, other = filepath.Abs(b)
 	return err == nil && other == nil && a == b
 }
 

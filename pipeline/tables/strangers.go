@@ -43,12 +43,9 @@ func (j *judge) equal(ctx context.Context, o other) string {
 // remedy is what is right where releases contradict each other.
 func (j *judge) remedy() string {
 	listed := fmt.Sprintf("give it people of its own in %s", j.Register)
-	if j.register.entry(j.file()) == nil {
+	if j.register.entry(j.Public) == nil {
 		listed = fmt.Sprintf("list it in %s with people of its own (or --people)", j.Register)
 	}
 	return fmt.Sprintf("they are of different people, or one was rounded: name its internal folder. If %s is of other people, %s: those of the same people "+
 		"alone are compared. If one leaves people out, as those without a value (--missing drop), the file of parts says what its total stands for", j.own.Name, listed)
 }
-
-// file is the one that is judged, as registers list it.
-func (j *judge) file() string { return j.Public }
