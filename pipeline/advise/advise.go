@@ -11,13 +11,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/operators"
 	"microrisk/operators/protect"
-	"microrisk/pipeline/redesign"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -73,7 +71,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	if err := a.choose(ctx, o); err != nil {
 		return nil, err
 	}
-	if s.Command != nil {
+	if s.Command != nil && len(a.out.Arguments) > 0 {
 		a.out.Command = s.Command("protect", a.out.Arguments)
 	}
 	var inputs []string
@@ -216,50 +214,6 @@ func (a *advising) test() {
 		found.Because = "such as " + strings.Join(a.out.Examples, ", ") + "; whoever knows better sets cells safe, unsafe or protected in a file (--overrides)"
 	}
 	a.out.Steps = append(a.out.Steps, s, found)
-}
-
-// redesign looks for the cheapest merges, for a while.
-func (a *advising) redesign(ctx context.Context, o session.Options) error {
-	if len(a.Config.Linked) > 0 || a.Source.Columns != nil && (a.Source.Columns.Status != "" || a.Source.Columns.Lower != "") {
-		return nil
-	}
-	s := redesign.Spec{Source: a.Source, Config: a.Config, Pins: a.Pins, Best: 1, Nodes: new(300)}
-	s.Config.Overrides = ""
-	within, cancel := context.WithTimeout(ctx, time.Duration(a.Seconds*float64(time.Second)))
-	defer cancel()
-	step := Step{Question: "Would merging categories do?", Chosen: "no merge was found that leaves nothing unsafe",
-		Because: "a coarser hierarchy, or one variable less, may help nevertheless"}
-	found, err := redesign.Run(within, s, o)
-	many := new(redesign.TooManyError)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &many):
-		step.Chosen, step.Because = "no merges were tried", many.Variable+" has too many categories for that: a hierarchy, or recodes, would help"
-	case within.Err() != nil:
-		step.Chosen, step.Because = "no merge was found in time", fmt.Sprintf("it would take more than the %v s of --limit", a.Seconds)
-	case err != nil:
-		return err
-	}
-	if err == nil && len(found.Redesigns) > 0 {
-		r := &Redesign{found.Redesigns[0].Recodes, found.Redesigns[0].Loss}
-		a.out.Redesign = r
-		var words []string
-		for _, m := range r.Recodes {
-			words = append(words, fmt.Sprintf("%s %s (of %s)", m.Variable, m.Code, strings.Join(m.Of, ", ")))
-		}
-		step.Chosen = strings.Join(words, "; ")
-		step.Because = fmt.Sprintf(
-			"it leaves nothing unsafe, and %d of %d categories go, in rows with %s of the records. Merging is the first choice where it makes "+
-				"sense: neighbouring ages do, children with the elderly do not. Ask those who use the table; what they need, --pin keeps. If it does not make "+
-				"sense, go on",
-			r.Loss.Categories,
-			a.categories(),
-			percent(r.Loss.Contributors, a.out.Records),
-		)
-	}
-	a.out.Steps = append(a.out.Steps, step)
-	return nil
 }
 
 // categories are those of all variables.

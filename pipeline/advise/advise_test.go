@@ -120,3 +120,39 @@ func TestManyCategories(t *testing.T) {
 	require.GreaterOrEqual(t, at, 0)
 	require.Contains(t, o.Steps[at].Because, "id has too many categories")
 }
+
+// Categories that have an order are merged with their neighbours alone.
+func TestOrdered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.csv")
+	require.NoError(t, os.WriteFile(path, []byte("edu,sex,n\nlow,f,2\nlow,m,2\nmid,f,30\nmid,m,30\nhigh,f,30\nhigh,m,30\ntop,f,2\ntop,m,2\n"), 0o666))
+	for ordered, want := range map[string]string{"": "low+top", "edu=low|mid|high|top": "low+mid high+top"} {
+		s := Spec{Source: tables.Source{Path: path, Columns: &protect.Columns{Count: "n"}}, Pins: []string{"sex"}, Config: protect.Config{
+			Table: []schemas.KeyVariable{{Name: "edu"}, {Name: "sex"}}}}
+		if ordered != "" {
+			s.Ordered = []string{ordered}
+		}
+		var told [][]string
+		s.Command = func(verb string, arguments []string) []string {
+			told = append(told, append([]string{verb}, arguments...))
+			return told[len(told)-1]
+		}
+		o, err := Run(context.Background(), s, session.Options{})
+		require.NoError(t, err)
+		require.NotNil(t, o.Redesign)
+		var made []string
+		for _, r := range o.Redesign.Recodes {
+			made = append(made, r.Code)
+		}
+		require.Equal(t, want, strings.Join(made, " "))
+		require.Equal(t, ordered != "", slices.Contains(o.Merging[0], "--ordered"))
+		require.Contains(t, o.Merging[1], "edu="+filepath.Join("recodes", "1", "edu.grc"))
+	}
+	s := Spec{Source: tables.Source{Path: path, Columns: &protect.Columns{Count: "n"}}, Ordered: []string{"edu=low|mid"}, Config: protect.Config{
+		Table: []schemas.KeyVariable{{Name: "edu"}, {Name: "sex"}}}}
+	_, err := Run(context.Background(), s, session.Options{})
+	require.ErrorContains(t, err, `the order of edu does not have "high", which the table has`)
+	require.True(t, session.IsSpec(err))
+	s.Ordered = []string{"ed"}
+	_, err = Run(context.Background(), s, session.Options{})
+	require.ErrorContains(t, err, `the variable "ed" is unknown; did you mean edu?`)
+}

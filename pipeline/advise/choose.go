@@ -32,11 +32,7 @@ func (a *advising) choose(ctx context.Context, o session.Options) error {
 			a.out.Arguments = append(a.out.Arguments, "--rule", ruleWord(&a.Config.Rules[i]))
 		}
 	}
-	a.out.Look = slices.Clone(a.out.Arguments)
-	for _, pin := range a.Pins {
-		a.out.Look = append(a.out.Look, "--pin", pin)
-	}
-	a.out.Look = append(a.out.Look, "--out", "recodes")
+	a.merging()
 	if a.out.Unsafe == 0 {
 		if safe, err := a.asItIs(ctx); err != nil || safe {
 			a.out.Arguments = append(a.out.Arguments, "--method", "none")
@@ -63,6 +59,12 @@ func (a *advising) choose(ctx context.Context, o session.Options) error {
 		}
 		a.out.Arguments = append(a.out.Arguments, list[i].arguments...)
 		a.out.Steps = append(a.out.Steps, a.step(&list[i], style), a.lost())
+		return nil
+	}
+	if a.out.Redesign != nil {
+		a.out.Arguments = nil
+		a.out.Steps = append(a.out.Steps, Step{Question: "How?", Chosen: "merge categories",
+			Because: "no method that was tried makes the table safe as it is, and the merges do"})
 		return nil
 	}
 	return fmt.Errorf("no method that was tried makes the table safe: merge categories (table redesign), or leave a variable out; %s was tried last, and %s",

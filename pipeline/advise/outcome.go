@@ -27,8 +27,8 @@ type Outcome struct {
 	Hidden    int        `json:"hidden"`    // by the method that is advised
 	Changed   int        `json:"changed"`   // by it
 	Arguments []string   `json:"arguments"` // of table protect, besides those that say what the table is
-	Look      []string   `json:"-"`         // of table redesign
 	Command   []string   `json:"command,omitempty"`
+	Merging   [][]string `json:"merging,omitempty"` // commands that make the table with the merges of the redesign, one after the other
 }
 
 // A Variable of the table.
@@ -61,6 +61,8 @@ type Option struct {
 type Redesign struct {
 	Recodes []redesign.Recode `json:"recodes"`
 	Loss    redesign.Loss     `json:"loss"`
+
+	texts map[string][]byte
 }
 
 // A Trial is a method that was tried on the table.

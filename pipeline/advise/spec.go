@@ -22,6 +22,7 @@ type Spec struct {
 	Want     string         // a complete table, or true values; "": by the users
 	Users    string         // "": nobody in particular
 	Additive bool           // totals must be the sums of their parts
+	Ordered  []string       // variables of which neighbours alone may become one, as redesign takes them
 	Pins     []string       // categories that must survive, VARIABLE=CODE or VARIABLE
 	Seconds  float64        // that a method is tried
 	JSON     string
@@ -41,6 +42,13 @@ func (s *Spec) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "users", Usage: "who the table is for: press, policy or modelling"}},
 		{Name: "additive", To: &s.Additive, Doc: "Totals must be the sums of their parts.",
 			Flag: &schemas.Flag{Name: "additive", Usage: "totals must be the sums of their parts"}},
+		{Name: "ordered", To: &s.Ordered, Doc: "Variables of which neighbours alone may become one.",
+			Flag: &schemas.Flag{
+				Name: "ordered",
+				Many: true,
+				Usage: "let merges be of neighbours of a `VARIABLE` alone, by the numbers that its codes begin with, " +
+					"or in an order: EDU=low|mid|high; may be repeated (default: variables of bands of numbers, such as 17-24)",
+			}},
 		{Name: "pins", To: &s.Pins, Doc: "Categories that must survive.",
 			Flag: &schemas.Flag{Name: "pin", Many: true, Usage: "a category that must survive, `VARIABLE=CODE`, or all of a VARIABLE; may be repeated"}},
 		{Name: "seconds", To: &s.Seconds, Range: schemas.Positive(), Default: float64(DefaultSeconds), Doc: "How long a method is tried.",

@@ -60,17 +60,43 @@ advised is safe with what went out before too.`,
 	}
 }
 
-// commandTold makes commands of the family table of what was told one of them, but for its own flags.
+// commandTold makes commands of the family table of what was told one of them, but for its own flags, and those that a method does not look at.
 func (c *console) commandTold(ctx *cli.Context, own []schemas.Field) func(verb string, arguments []string) []string {
 	return func(verb string, arguments []string) []string {
 		words := append([]string{"microrisk", "table", verb}, ctx.Args().Slice()...)
+		method, again := "", make(map[string]bool)
+		for i, word := range arguments {
+			switch {
+			case i == 0:
+			case arguments[i-1] == "--method":
+				method = word
+			case arguments[i-1] == "--recode": // in place of one that was told
+				name, _, _ := strings.Cut(word, "=")
+				again[name] = true
+			}
+		}
 		for _, f := range toldFlags(ctx, own) {
-			if verb != "redesign" || slices.Contains(flagNames(c.tableRedesign().Flags), f.name) {
+			name, _, _ := strings.Cut(f.value, "=")
+			switch {
+			case verb == "redesign" && !slices.Contains(flagNames(c.tableRedesign().Flags), f.name):
+			case method != "" && !looksAt(method, f.name):
+			case f.name == "recode" && again[name]:
+			default:
 				words = append(words, f.words()...)
 			}
 		}
 		return append(words, arguments...)
 	}
+}
+
+// looksAt tells whether a method looks at a flag.
+func looksAt(method, flag string) bool {
+	for _, f := range new(protect.Config).Fields().Flags() {
+		if f.Flag.Name == flag {
+			return protect.Looks(method, f.Name)
+		}
+	}
+	return true
 }
 
 // adviceText tells the choices, and the command.
@@ -87,15 +113,26 @@ func adviceText(o *advise.Outcome, s *advise.Spec) string {
 			b.WriteString(optionText(option))
 		}
 	}
-	if o.Redesign != nil {
-		b.WriteString("\nTo see more merges, and to write their recodes:\n\n  " + shellWords(s.Command("redesign", o.Look)) + "\n")
-	}
 	for i, t := range o.Tried {
 		if !t.Passed && !slices.Contains(o.Tried[:i], t) { // with other margins it may be the same
 			b.WriteString("\n" + wrap(report.Printable(fmt.Sprintf("%s was tried, and does not do: %s", t.Method, t.Why)), 0) + "\n")
 		}
 	}
-	b.WriteString("\nTo make the table:\n\n  " + shellWords(o.Command) + "\n\n" + wrap(advise.Warning, 0) + "\n")
+	if len(o.Command) > 0 {
+		b.WriteString("\nTo make the table:\n\n  " + shellWords(o.Command) + "\n")
+	}
+	if len(o.Merging) > 0 {
+		what := "To make it with the merges above, so that nothing is hidden or changed (the first command writes them to files; without --best and " +
+			"--nodes it finds more):"
+		if len(o.Merging) == 1 {
+			what = "To write the merges above to files (without --best and --nodes it finds more); whether the overrides go with them is yours to see:"
+		}
+		b.WriteString("\n" + wrap(what, 0) + "\n\n")
+		for _, words := range o.Merging {
+			b.WriteString("  " + shellWords(words) + "\n")
+		}
+	}
+	b.WriteString("\n" + wrap(advise.Warning, 0) + "\n")
 	if s.JSON != "" {
 		b.WriteString("written to " + report.Printable(s.JSON) + "\n")
 	}

@@ -21,10 +21,12 @@ func TestTableAdvise(t *testing.T) {
 		"sums.csv":      "region,act,n,v,m1,m2\na,x,9,100,95,1\na,y,9,100,30,20\nb,x,9,90,20,15\nb,y,9,80,20,15\nc,x,9,90,20,15\nc,y,9,80,20,15\n",
 		"safe.csv":      "region,sex,n\nn1,f,50\nn1,m,40\n",
 		"said.csv":      "region,sex,set\nn2,m,protected\n",
+		"age.grc":       "0-24:0-15,16-24\n65+:65-74,75-84,85+\n",
 		"office.yaml":   "version: 1\nname: office\nrules: [{rule: min, n: 4}]\nmethod: partial\n",
 		"only-sums.csv": "region,v\na,1\nb,2\n"} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
+	followed := 0
 	for i, x := range []struct{ args, kind, method, also string }{
 		{"many.csv --table region,age", "frequency", "optimal", "Nobody said what is wanted"},
 		{"many.csv --table region,age,sex --hierarchy region=regions.hrc --users policy", "frequency", "optimal", "3 levels|2 levels"},
@@ -39,6 +41,8 @@ func TestTableAdvise(t *testing.T) {
 		{"many.csv --table region,age --profile isd --want true", "frequency", "optimal", "--profile isd --table region,age --method optimal"},
 		{"sums.csv --table region,act --count n --value v --max m1 --second m2", "magnitude", "", ""},
 		{"sums.csv --table region,act --count n --value v --max m1 --second m2 --want complete", "magnitude", "adjustment", ""},
+		{"many.csv --table region,age --ordered region=n1|n2|n3|s1|s2 --rule min:n=8", "frequency", "optimal", ""},
+		{"many.csv --table region,age --recode age=age.grc --margins all --insider off", "frequency", "", "--recode region="},
 		{"safe.csv --table region,sex --count n", "frequency", "none", "No cell is unsafe|no cell is unsafe"},
 	} {
 		r := microrisk(t, strings.Fields("table advise "+x.args+" --limit 2 --json advice.json")...)
@@ -48,7 +52,7 @@ func TestTableAdvise(t *testing.T) {
 		require.Equal(t, x.kind, out.Type, x.args)
 		require.Regexp(t, x.also, strings.Join(strings.Fields(r.out), " "), x.args)
 		commands := commandsIn(t, r.out)
-		require.Len(t, commands, 1, r.out)
+		require.Len(t, commands, 1+max(len(out.Merging)-1, 0), r.out)
 		require.Equal(t, out.Command[1:], commands[0])
 		if x.method != "" && !strings.Contains(x.args, "office") {
 			require.Contains(t, strings.Join(commands[0], " "), "--method "+x.method, x.args)
@@ -68,8 +72,23 @@ func TestTableAdvise(t *testing.T) {
 			m[1] = strings.ReplaceAll(m[1], "'", "")
 			d := microrisk(t, strings.Fields(m[1])...)
 			require.Zero(t, d.status, "%s: %s", m[1], d.err)
+			if len(commands) > 1 { // and so is that which takes what it wrote
+				require.Equal(t, out.Merging[1][1:], commands[1])
+				p := microrisk(t, append(commands[1], "--public", fmt.Sprint("m", i, ".csv"), "--internal", fmt.Sprint("min", i))...)
+				require.Zero(t, p.status, "%v: %s", commands[1], p.err)
+				require.Regexp(t, `unsafe +0 `, p.out)
+				text := string(read(t, fmt.Sprint("m", i, ".csv")))
+				require.NotContains(t, text, ",x\n")
+				for _, merge := range out.Redesign.Recodes {
+					require.Contains(t, text, merge.Code)
+				}
+			} else {
+				require.Contains(t, x.args, "--overrides")
+			}
+			followed++
 		}
 	}
+	require.GreaterOrEqual(t, followed, 5)
 	refused(t, map[string]string{
 		"table advise":                     "name a file to read",
 		"table advise ready.csv --count n": "name the variables of the table",

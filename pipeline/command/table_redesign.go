@@ -121,7 +121,7 @@ func recodesText(list []redesign.Recode) string {
 	}
 	var texts []string
 	for _, m := range list {
-		texts = append(texts, report.Printable(fmt.Sprintf("%s %s (of %s)", m.Variable, m.Code, strings.Join(m.Of, ", "))))
+		texts = append(texts, report.Printable(m.Variable+": "+m.All()))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -155,7 +155,7 @@ func oneText(o *redesign.Outcome, i int, inputs []string, told []toldFlag) strin
 	fmt.Fprintf(&b, "\n  %d  loses %s, %s in merged rows with %s\n", i+1, report.Plural(int64(r.Loss.Categories), "category", "categories"),
 		report.Plural(int64(r.Loss.Cells), "finest cell", "finest cells"), report.Plural(r.Loss.Contributors, "contributor", "contributors"))
 	for _, m := range r.Recodes {
-		b.WriteString(wrap(report.Printable(fmt.Sprintf("%s %s: %s", m.Variable, m.Code, strings.Join(m.Of, ", "))), 5) + "\n")
+		b.WriteString(wrap(report.Printable(m.Variable+": "+m.All()), 5) + "\n")
 	}
 	if r.Files == nil {
 		return b.String()

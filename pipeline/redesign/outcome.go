@@ -83,6 +83,16 @@ type Redesign struct {
 	Loss    Loss              `json:"loss"`
 	Proven  bool              `json:"proven"`          // none before it in the list is missing
 	Files   map[string]string `json:"files,omitempty"` // recodes, by variable
+
+	Texts map[string][]byte `json:"-"` // what these files say, whether they are written or not
+}
+
+// All names the codes that become one, as far as the code of the one does not.
+func (r Recode) All() string {
+	if of := strings.Join(r.Of, "+"); of == r.Code {
+		return strings.Join(r.Of, " + ")
+	}
+	return fmt.Sprintf("%s (of %s)", r.Code, strings.Join(r.Of, ", "))
 }
 
 // A Left is a redesign that leaves something unsafe.
@@ -149,30 +159,44 @@ type recodeFile struct {
 
 func (r *redesigning) redesign(safe redesign.Safe, proven bool, out *Outcome) (Redesign, error) {
 	x := Redesign{Recodes: r.told(safe.Design), Cells: safe.Cells, Loss: r.loss(safe.Design, safe.Cost), Proven: proven}
+	x.Texts = make(map[string][]byte)
+	var names []string
+	for v := range r.variables {
+		if list := r.recodes(safe.Design, v); len(list) > 0 {
+			text, err := tablefile.FormatRecodes(list)
+			if err != nil {
+				return x, err
+			}
+			name := r.variables[v].Tree.Name
+			x.Texts[name], names = text, append(names, name)
+		}
+	}
 	if r.Out == "" {
 		return x, nil
 	}
-	x.Files = make(map[string]string)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(x.Recodes, func(made Recode) bool { return made.Variable == name })
+	})
+	x.Files = FilesOf(r.Out, len(out.Redesigns)+1, names)
+	for _, name := range names {
+		out.files = append(out.files, recodeFile{x.Files[name], x.Texts[name]})
+	}
+	return x, nil
+}
+
+// FilesOf are the files of the recodes of some variables, of the redesign of a number.
+func FilesOf(folder string, number int, variables []string) map[string]string {
+	list := make(map[string]string)
 	taken := make(map[string]bool)
-	for v := range r.variables {
-		name := r.variables[v].Tree.Name
-		if !slices.ContainsFunc(x.Recodes, func(made Recode) bool { return made.Variable == name }) {
-			continue
-		}
-		text, err := tablefile.FormatRecodes(r.recodes(safe.Design, v))
-		if err != nil {
-			return x, err
-		}
+	for _, name := range variables {
 		file := fileName(name)
 		for taken[strings.ToLower(file)] {
 			file += "_"
 		}
 		taken[strings.ToLower(file)] = true
-		path := filepath.Join(r.Out, fmt.Sprint(len(out.Redesigns)+1), file+".grc")
-		x.Files[name] = path
-		out.files = append(out.files, recodeFile{path, text})
+		list[name] = filepath.Join(folder, fmt.Sprint(number), file+".grc")
 	}
-	return x, nil
+	return list
 }
 
 // fileName is a variable's, as far as it can be the name of a file.

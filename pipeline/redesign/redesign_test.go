@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/redesign"
 	"microrisk/operators/protect"
@@ -44,6 +45,25 @@ func ready(path string) tables.Source {
 
 func records(path string) tables.Source {
 	return tables.Source{Records: &schemas.Spec{Source: schemas.Source{Path: []string{path}}}}
+}
+
+// The code of merged categories names all of them while there is room, and then as many as there is room for.
+func TestLabels(t *testing.T) {
+	for categories, want := range map[int]string{
+		5: "occupation 1+occupation 2+occupation 3+occupation 4+occupation 5",
+		40: "occupation 1+occupation 2+occupation 3+occupation 4+occupation 5+occupation 6+occupation 7+occupation 8+occupation 9+occupation 10+occupation 11+" +
+			"occupation 12+occupation 13+occupation 14+occupation 15 and 25 more",
+	} {
+		tree := tabular.NewTree("job")
+		var group []int32
+		for i := range categories {
+			group = append(group, int32(tree.Add(tabular.Of(fmt.Sprintf("occupation %d", i+1)), 0)))
+		}
+		r := &redesigning{Spec: &Spec{}, variables: []variable{{Variable: redesign.Variable{Tree: tree}}}}
+		require.Equal(t, want, r.label(0, group))
+	}
+	require.Equal(t, "a + b", Recode{Variable: "x", Code: "a+b", Of: []string{"a", "b"}}.All())
+	require.Equal(t, "young (of a, b)", Recode{Variable: "x", Code: "young", Of: []string{"a", "b"}}.All())
 }
 
 // Merges of a variable with very many categories are not listed, but refused.

@@ -261,8 +261,8 @@ func (r *redesigning) recodes(d redesign.Design, v int) []tablefile.Recode {
 	return list
 }
 
-// longest is the longest label of categories that become one.
-const longest = 40
+// longest is the longest label of categories that become one that names them all.
+const longest = 200
 
 // label names the categories that become one.
 func (r *redesigning) label(v int, group []int32) string {
@@ -286,13 +286,23 @@ func (r *redesigning) label(v int, group []int32) string {
 		text = strings.Join(codes, "+")
 	}
 	if utf8.RuneCountInString(text) > longest {
-		text = fmt.Sprintf("%s and %d others", codes[0], len(codes)-1)
+		text = some(codes)
 	}
 	text = strings.TrimSpace(strings.NewReplacer(":", ";", "\n", " ", "\r", " ").Replace(text))
 	for text == "" || text == r.Config.Total || x.Tree.Find(tabular.Of(text)) >= 0 || x.origin[text] != nil {
 		text += "*"
 	}
 	return text
+}
+
+// some names as many codes as there is room for, and how many more there are: files of recodes and logs name all.
+func some(codes []string) string {
+	text, named := codes[0], 1
+	for named < len(codes)-1 && utf8.RuneCountInString(text)+utf8.RuneCountInString(codes[named]) < longest {
+		text += "+" + codes[named]
+		named++
+	}
+	return fmt.Sprintf("%s and %d more", text, len(codes)-named)
 }
 
 var (
