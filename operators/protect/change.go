@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/perturb"
@@ -16,24 +15,22 @@ import (
 	"microrisk/schemas/advice"
 )
 
-// What came of a method that changes values, or has intervals. Slices are by cell.
-type change struct {
+// A Change is what came of a method that changes values, or has intervals.
+type Change struct {
 	Imbalance  int64 // the largest difference between a published total and its published parts
 	Controlled bool  // of multiplicative: all cells are next to what was fitted
 	Cost       int64
 	Bound      float64 // no such table costs less
 	Best       bool    // nothing cheaper is possible
+	Stopped    bool    // a limit ended the search for something cheaper
 	Gap        float64
 }
 
 // change makes values, or intervals, by the method.
 func (p *Protected) change(ctx context.Context, with With) error {
-	if p.Config.Seconds != nil {
-		limited, cancel := context.WithTimeout(ctx, time.Duration(*p.Config.Seconds*float64(time.Second)))
-		defer cancel()
-		ctx = limited
-	}
-	p.Changed = &change{}
+	ctx, cancel := p.Config.within(ctx)
+	defer cancel()
+	p.Changed = &Change{}
 	defer p.patient(with)()
 	var err error
 	switch p.Config.Method {
@@ -52,7 +49,7 @@ func (p *Protected) change(ctx context.Context, with With) error {
 		return fmt.Errorf("the cell %s %s", p.Table.Words(int(e.Cell)), e.Text)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil {
-		return advice.Errorf("no table was found within %v s: allow more (%s), or take another method", *p.Config.Seconds, seconds)
+		return &refusal{advice.Errorf("no table was found within %v s: allow more (%s), or take another method", *p.Config.Seconds, seconds), err}
 	}
 	return err
 }
@@ -152,7 +149,7 @@ func (p *Protected) fixed() []bool {
 }
 
 func (p *Protected) adjust(ctx context.Context, with With) error {
-	c := adjustment.Controls{Weight: p.Cost, Protected: p.fixed(), Solver: with.Solver}
+	c := adjustment.Controls{Weight: p.Cost, Protected: p.fixed(), Solver: with.Solver, Most: p.Config.most()}
 	if p.Config.Nodes != nil {
 		c.Nodes = *p.Config.Nodes
 	}
@@ -177,6 +174,7 @@ func (p *Protected) adjust(ctx context.Context, with With) error {
 	}
 	p.Published = made.Values
 	p.Changed.Cost, p.Changed.Bound, p.Changed.Best, p.Changed.Gap = made.Cost, made.Bound, made.Optimal(), made.Gap()
+	p.Changed.Stopped = made.Stopped || p.Config.Nodes != nil && !made.Optimal()
 	return nil
 }
 
@@ -186,12 +184,14 @@ func (p *Protected) widen(ctx context.Context, with With) error {
 		return err
 	}
 	known := p.Table.Known(p.Config.Beforehand)
-	o := adjustment.Options{Cost: p.Cost, Protected: p.fixed(), Insider: p.insider(), Draws: d, Spread: usual(p.Config.Spread, 1), Solver: with.Solver}
+	o := adjustment.Options{Cost: p.Cost, Protected: p.fixed(), Insider: p.insider(), Draws: d, Spread: usual(p.Config.Spread, 1), Solver: with.Solver,
+		Most: p.Config.most()}
 	if p.Config.Nodes != nil {
 		o.Nodes = *p.Config.Nodes
 	}
 	// Where there is no safe pattern the intervals tell why.
-	o.Start, _ = p.quick(ctx, known, protection.Options{Cost: p.sizes(), Protected: o.Protected, Insider: o.Insider, Solver: o.Solver})
+	begin, _ := p.quick(ctx, known, protection.Options{Cost: p.sizes(), Protected: o.Protected, Insider: o.Insider, Solver: o.Solver})
+	o.Start = begin.hidden
 	made, err := adjustment.Intervals(ctx, known, p.Needs, o)
 	if err != nil {
 		return err
@@ -199,6 +199,7 @@ func (p *Protected) widen(ctx context.Context, with With) error {
 	p.Low, p.High = made.Low, made.High
 	copy(p.Hidden, made.Open)
 	p.Changed.Cost, p.Changed.Bound, p.Changed.Best, p.Changed.Gap = made.Loss, made.Bound, made.Optimal(), made.Gap()
+	p.Changed.Stopped = made.Stopped
 	return nil
 }
 

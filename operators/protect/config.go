@@ -306,8 +306,14 @@ func (c *Config) methodFields() []schemas.Field {
 				Usage: "what everybody knows of hidden cells beforehand: that they are occupied, or nothing (default: occupied)",
 			},
 		},
-		{Name: "seconds", To: &c.Seconds, Range: schemas.Positive(), Doc: "Stop searching after this time, with the best that was found.",
-			Flag: &schemas.Flag{Name: "limit", Usage: "stop searching after so many `SECONDS`, with the best that was found"}},
+		{Name: "seconds", To: &c.Seconds, Range: schemas.Positive(),
+			Doc: "Stop searching after this time, with the best that was found. Without it, and without nodes, optimal, modular, adjustment and partial look for " +
+				"something cheaper for 60 s once they have something safe (modular: in each sub-table).",
+			Flag: &schemas.Flag{
+				Name: "limit",
+				Usage: "stop searching after so many `SECONDS`, with the best that was found (default: optimal, modular, adjustment and partial look for something " +
+					"cheaper for 60 s once they have something safe)",
+			}},
 		{Name: "nodes", To: &c.Nodes, Range: schemas.AtLeast(1), Doc: "Stop searching after so many nodes, which is the same wherever it runs.",
 			Flag: &schemas.Flag{Name: "nodes", Usage: "stop searching after so many nodes, which is the same wherever it runs"}},
 		{

@@ -46,7 +46,7 @@ type Protected struct {
 	Needs     []protection.Need
 	Levels    []protection.Need // those of rules, whatever width is needed instead
 	Way       *Way
-	Changed   *change            // nil for patterns and rounding
+	Changed   *Change            // nil for patterns and rounding
 	Report    *protection.Report // nil if nothing discloses
 	Rounding  *protection.Rounded
 	Pattern   *protection.Pattern // nil where none was searched
@@ -56,6 +56,7 @@ type Protected struct {
 	Solver    string
 	Elapsed   time.Duration
 	Areas     []attribution.Row // of areas, if SAP was asked for
+	byCubes   bool              // the search found nothing cheaper than hypercubes before its limit
 }
 
 // A FailedError says that a protected table did not pass its audit, so that nothing can be published.
@@ -108,6 +109,9 @@ func Protect(ctx context.Context, t *Table, c *Config, with With) (*Protected, e
 	p.Elapsed = time.Since(start)
 	if err != nil {
 		return p, err
+	}
+	if ended := p.Ended(); ended != nil && with.Warn != nil {
+		with.Warn("%v", ended)
 	}
 	if err = p.attribution(ctx); err == nil && c.Judge != nil {
 		err = c.Judge(ctx, p)

@@ -251,8 +251,9 @@ type Summary struct {
 	Bound   int64   `json:"-"` // no safe pattern of the method optimal costs less
 	Proven  bool    `json:"proven"`
 	Gap     float64 `json:"gap"`
-	Rounded int     `json:"rounded"` // cells whose value was changed
-	Widened int     `json:"widened"` // cells that are not next to their values
+	Stopped bool    `json:"stopped,omitempty"` // a limit ended the search
+	Rounded int     `json:"rounded"`           // cells whose value was changed
+	Widened int     `json:"widened"`           // cells that are not next to their values
 
 	Intervals bool   `json:"intervals"`           // that stand beside hidden cells
 	Scheme    string `json:"scheme,omitempty"`    // by which values were perturbed
@@ -298,6 +299,7 @@ func (p *Protected) Summary(records int64) *Summary {
 			s.Scheme, s.Imbalance = p.Way.name(), p.Table.Text(x.Imbalance)
 		}
 	}
+	s.Stopped = p.Stopped()
 	if p.Areas != nil {
 		s.Area, s.SAP = p.Config.SAP.Area, p.Config.SAP.Attributed(p.Table.Grid, p.Areas)
 	}

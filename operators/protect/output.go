@@ -227,6 +227,9 @@ type Log struct {
 	Gap        float64        `json:"gap"`
 	Proven     bool           `json:"proven"`
 	Ended      string         `json:"ended,omitempty"` // what ended the search
+	Limit      float64        `json:"limit_seconds,omitempty"`
+	Nodes      int            `json:"limit_nodes,omitempty"`
+	Stopped    bool           `json:"stopped,omitempty"` // by the limit
 	Components int            `json:"components,omitempty"`
 	Largest    int            `json:"largest_component,omitempty"`
 	Rounding   *LoggedRounds  `json:"rounding,omitempty"`
@@ -360,6 +363,13 @@ func (p logDocument) Document() ([]byte, error) {
 	}
 	if x := p.Changed; x != nil {
 		l.TotalCost, l.Bound, l.Gap, l.Proven = x.Cost, int64(x.Bound), x.Gap, x.Best
+	}
+	l.Limit, l.Stopped = p.Config.most().Seconds(), p.Stopped()
+	if p.Config.Seconds != nil {
+		l.Limit = *p.Config.Seconds
+	}
+	if p.Config.Nodes != nil {
+		l.Nodes = *p.Config.Nodes
 	}
 	l.Change = p.loggedChange()
 	if p.Areas != nil {

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"slices"
 
 	"microrisk/operators/report"
 	"microrisk/schemas"
@@ -34,13 +35,17 @@ func (m *Summary) ended() string {
 		return ""
 	case m.Proven && (m.Method == "adjustment" || m.Method == "partial"):
 		return "nothing cheaper is possible"
+	case m.Stopped && m.Method != "optimal" && m.Hidden > 0 && !slices.Contains(methodsThatImprove[2:], m.Method):
+		return m.Method + ", ended by its limit"
 	case m.Method != "optimal" && m.Method != "adjustment" && m.Method != "partial":
 		return m.Method
 	case m.Proven:
 		return "nothing cheaper is safe"
 	}
-	return fmt.Sprintf("at most %s cheaper is possible", report.Percent(100*m.Gap))
+	return m.possible()
 }
+
+func percent(share float64) string { return report.Percent(100 * share) }
 
 // made says what became of the cells.
 func (m *Summary) made(cells int64) [][]report.Cell {

@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
 	"microrisk/engine/tabular/protection"
 	"microrisk/schemas/advice"
 )
-
-// seconds are the limit of time.
-var seconds = advice.Advice{Spec: "seconds", Flags: "--limit"}
-
-// patience is after what time the limits of a search are told of.
-const patience = 30 * time.Second
 
 // A refusal says in words of its own what a method could not do, and why: a *protection.InfeasibleError, or that the time was up.
 type refusal struct {
@@ -38,24 +31,17 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 	if p.Config.Method == "none" || p.Config.Method == "hand" || len(p.Needs) == 0 {
 		return nil
 	}
-	o := protection.Options{Cost: p.Cost, Insider: p.insider(), Solver: with.Solver, Protected: p.fixed(), Start: p.Hidden}
+	o := protection.Options{Cost: p.Cost, Insider: p.insider(), Solver: with.Solver, Protected: p.fixed(), Start: p.Hidden, Most: p.Config.most()}
 	if p.Config.Nodes != nil {
 		o.Nodes = *p.Config.Nodes
 	}
-	if p.Config.Seconds != nil {
-		limited, cancel := context.WithTimeout(ctx, time.Duration(*p.Config.Seconds*float64(time.Second)))
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := p.Config.within(ctx)
+	defer cancel()
 	defer p.patient(with)()
 	var err error
 	switch p.Config.Method {
-	case "optimal":
-		if o.Start, err = p.quick(ctx, t, o); err == nil {
-			p.Pattern, err = protection.Optimal(ctx, t, p.Needs, o)
-		}
-	case "modular":
-		p.Pattern, err = protection.Modular(ctx, p.Table.Grid, t, p.Needs, o)
+	case "optimal", "modular":
+		p.Pattern, err = p.search(ctx, t, o)
 	case "network":
 		p.Pattern, err = protection.Network(ctx, t, p.Needs, o)
 	case "hypercube":
@@ -78,51 +64,6 @@ func (p *Protected) suppress(ctx context.Context, t *protection.Table, with With
 		p.Hidden[cell] = p.Hidden[cell] || hidden
 	}
 	return nil
-}
-
-// patient warns if a search without a limit takes long, until what it gives is called.
-func (p *Protected) patient(with With) (done func()) {
-	if p.Config.Seconds != nil || p.Config.Nodes != nil || with.Warn == nil {
-		return func() {}
-	}
-	told := time.AfterFunc(patience, func() {
-		with.Warn("what is safe is sought for %v already: a limit (seconds, nodes) ends the search with the best so far, and says how good it is", patience)
-	})
-	return func() { told.Stop() }
-}
-
-// quick is a pattern for the search to begin with: that of hypercubes, by values too if cells cost the same, with a fifth of the time that
-// there is. What was hidden by hand is in it.
-func (p *Protected) quick(ctx context.Context, t *protection.Table, o protection.Options) ([]bool, error) {
-	if end, limited := ctx.Deadline(); limited {
-		within, cancel := context.WithDeadline(ctx, time.Now().Add(time.Until(end)/5))
-		defer cancel()
-		ctx = within
-	}
-	costs := [][]int64{o.Cost}
-	if p.Config.Cost == "unity" {
-		costs = append(costs, p.sizes())
-	}
-	start, least := o.Start, int64(-1)
-	for _, cost := range costs {
-		by := o
-		by.Cost = cost
-		found, err := protection.Hypercube(ctx, p.Table.Grid, t, p.Needs, by)
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			return start, nil
-		case err != nil:
-			return nil, err
-		}
-		sum := int64(0)
-		for _, cell := range found.Secondary {
-			sum += o.Cost[cell]
-		}
-		if least < 0 || sum < least {
-			start, least = found.Hidden, sum
-		}
-	}
-	return start, nil
 }
 
 // sizes are the values of cells, as costs.
@@ -151,11 +92,8 @@ func (p *Protected) infeasible(t *protection.Table, e *protection.InfeasibleErro
 
 // round makes all cells multiples of the base that add up, if any cell discloses.
 func (p *Protected) round(ctx context.Context, t *protection.Table, with With) error {
-	if p.Config.Seconds != nil {
-		limited, cancel := context.WithTimeout(ctx, time.Duration(*p.Config.Seconds*float64(time.Second)))
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := p.Config.within(ctx)
+	defer cancel()
 	var err error
 	if p.Rounding, err = protection.Round(ctx, t, protection.Rounding{Base: p.Config.Base, Solver: with.Solver}); err == nil {
 		copy(p.Published, p.Rounding.Values)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"microrisk/pipeline/compare"
 	"microrisk/pipeline/tables"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 func (c *console) tableCompare() *cli.Command {
@@ -22,11 +24,23 @@ func (c *console) tableCompare() *cli.Command {
 		ArgsUsage: "FILE...",
 		UsageText: "microrisk table compare FILE... --table REGION,SEX --rule min:n=3 [--method optimal,rounding] [--base 3,5] [--n 3,5,10] [--html FILE]",
 		Description: `The table is read once, from records or ready-made as for table protect, and each
-method is tried on it. Loss is told by the method's own measure (M1), which compares
-variants of one method, and by a log-linear model (M2), which compares methods: with
-hidden cells omitted, taken to be 0, and imputed from the totals, as the figure
-depends on it. Methods that are left to chance are repeated. A method that fails is
-a row that says why. Nothing of it may be published.
+method is tried on it. Methods that are left to chance are repeated. A method that
+fails, or reaches its limit, is a row that says so. Nothing of it may be published.
+
+   unsafe     cells that a rule finds
+   touched    cells that are hidden or changed, totals among them
+   at most    the largest change of a cell that is not hidden. The scheme abs hides
+              counts of 1 to 3 and rounds others to the next hundred: by 50 at most
+   audit      whether attackers learn too much of an unsafe cell
+   proven     nothing cheaper of the method is safe (best), or what it might save (gap)
+   M1         loss by the method's own measure: hidden cells, or the sum of all
+              changes. It compares variants of one method, never methods
+   M2         loss by a log-linear model (--model), which compares methods: by how many
+              per cent its deviance is another one than of the true table. Hidden cells
+              are omitted, taken to be 0 (zero), or imputed from the totals
+   SAP(5)     attribution risk before, and after: the chance that somebody who knows 5
+              of the people sees by subtraction that a combination is empty, and so
+              learns something about everybody else (--sap-known, --sap-area)
 
 A grid has methods with parameters of their own, as specs name them:
 
@@ -146,22 +160,33 @@ func compareText(o *compare.Outcome, s *compare.Spec) string {
 			"\n\n" + runsText(o))
 	}
 	for _, g := range o.Groups() {
-		if note := g.Runs[0].Note; note != "" {
-			b.WriteString("\n" + strings.TrimLeft(wrap(report.Printable(o.Called(g)+" ("+strings.ReplaceAll(g.Status(), "_", " ")+"): "+note), 2), " ") + "\n")
+		if note := g.Runs[0].Said(advice.OfFlags); note != "" {
+			b.WriteString("\n" + strings.TrimLeft(wrap(report.Printable(o.Called(g)+" ("+statusText(g.Status())+"): "+note), 2), " ") + "\n")
 		}
 	}
 	said := compare.Warning
 	if o.Count() < 2 {
-		said += " Touched cells are hidden, or changed by at most so much."
+		said += " Touched cells are hidden, or changed by no more than \"at most\"."
 	}
-	b.WriteString("\n" + wrap(said+" M1 compares variants of one method (hidden cells, or the sum of changes), M2 methods: by how many per cent the model's "+
-		"deviance is another one.", 0) + "\n")
+	said += " M1 compares variants of one method (hidden cells, or the sum of changes), M2 methods: by how many per cent the model's deviance is another one."
+	if o.Known() >= 0 && o.Count() < 2 {
+		said += fmt.Sprintf(" SAP(%d) is the attribution risk before and after: the chance that who knows %[1]d of the people sees that a combination is empty.", o.Known())
+	}
+	b.WriteString("\n" + wrap(said, 0) + "\n")
 	for _, path := range []string{s.Out, s.Over, s.JSON, s.Page} {
 		if path != "" {
 			b.WriteString("written to " + report.Printable(path) + "\n")
 		}
 	}
 	return b.String()
+}
+
+// statusText is the status of runs in words.
+func statusText(status string) string {
+	if status == compare.StatusLimit {
+		return "limit reached"
+	}
+	return status
 }
 
 // tablesText lists tables that are compared together.

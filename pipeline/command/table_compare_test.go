@@ -36,9 +36,11 @@ none, n 4 (unsafe): 2 cells fail the audit, such as: anybody knows [A, F]
   exactly
 
 Nothing of this may be published: it has true figures, rules and parameters.
-Touched cells are hidden, or changed by at most so much. M1 compares variants of
-one method (hidden cells, or the sum of changes), M2 methods: by how many per
-cent the model's deviance is another one.
+Touched cells are hidden, or changed by no more than "at most". M1 compares
+variants of one method (hidden cells, or the sum of changes), M2 methods: by how
+many per cent the model's deviance is another one. SAP(5) is the attribution
+risk before and after: the chance that who knows 5 of the people sees that a
+combination is empty.
 written to c.parquet
 written to c.json
 written to c.html

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,8 +59,36 @@ func TestTableLimits(t *testing.T) {
 	r := microrisk(t, strings.Fields(protectHard+"--nodes 1 --solver embedded --internal again")...)
 	require.Zero(t, r.status, r.err)
 	require.Contains(t, r.out, "cheaper")
+	require.Contains(t, r.err, "the limit of 1 node was reached: at most ")
+	require.Contains(t, r.err, "cheaper is possible; allow more (--nodes 10), or merge categories (table advise)")
 	r = microrisk(t, strings.Fields("table audit public.csv --truth again")...)
 	require.Zero(t, r.status, r.err)
+}
+
+// What a limit ends is no dearer than what the quick method finds, and says so: in the log, and among the runs of a comparison.
+func TestTableLimitsAndQuickMethods(t *testing.T) {
+	hardTable(t, 5)
+	costs := make(map[string]float64)
+	for method, flags := range map[string]string{"hypercube": "", "optimal": "--nodes 1 --solver embedded", "modular": "--nodes 1 --solver embedded"} {
+		r := microrisk(t, strings.Fields(protectHard+flags+" --method "+method+" --internal "+method)...)
+		require.Zero(t, r.status, r.err)
+		text, err := os.ReadFile(filepath.Join(method, "log.json"))
+		require.NoError(t, err)
+		var log struct {
+			Cost    float64 `json:"total_cost"`
+			Stopped bool
+		}
+		require.NoError(t, json.Unmarshal(text, &log))
+		costs[method] = log.Cost
+		require.Equal(t, method != "hypercube", log.Stopped, method)
+	}
+	require.LessOrEqual(t, costs["optimal"], costs["hypercube"])
+	require.NoError(t, os.WriteFile("grid.yaml", []byte("- {method: optimal, nodes: 1, solver: embedded}\n- {method: modular, nodes: 1, solver: embedded}\n"), 0o666))
+	r := microrisk(t, strings.Fields("table compare hard.csv --table a,b,c --count n --rule min:n=4 --margins none --method none --grid grid.yaml")...)
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.out, "(limit reached): the limit of 1 node was reached: at most") // by the solver that the grid names
+	require.Contains(t, r.out, "(limit reached): the limit of 1 node was reached: more may be hidden than need be")
+	require.NotContains(t, r.out, "deadline")
 }
 
 // Solvers that are not there, die, say nothing or stop early: an error that says so, or a safe pattern with its gap.

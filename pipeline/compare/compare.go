@@ -16,6 +16,7 @@ import (
 	"microrisk/engine/tabular/fitting"
 	"microrisk/operators/protect"
 	"microrisk/pipeline/session"
+	"microrisk/pipeline/solver"
 	"microrisk/schemas"
 )
 
@@ -238,5 +239,12 @@ func (c *comparison) try(ctx context.Context, v *variant) (*protect.Protected, e
 	defer cancel()
 	with := c.with
 	with.Chance = nil // each run has a secret of its own
+	with.Solver, with.SolverName = nil, ""
+	if protect.Looks(config.Method, "solver") && config.Nodes == nil { // a grid may name one; nodes are those of the embedded one
+		var err error
+		if with.Solver, with.SolverName, err = solver.Of(config.Solver, c.options.TempDir); err != nil {
+			return nil, err
+		}
+	}
 	return protect.Protect(within, c.table, &config, with)
 }

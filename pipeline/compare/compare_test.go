@@ -18,6 +18,7 @@ import (
 	"microrisk/pipeline/session"
 	"microrisk/pipeline/tables"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 var background = context.Background()
@@ -193,6 +194,9 @@ func TestFailuresAreRows(t *testing.T) {
 	s.Methods = []string{"optimal", "rounding"}
 	for _, r := range run(t, s).Rows {
 		require.Equal(t, compare.StatusLimit, r.Status, r.Note)
+		require.Contains(t, r.Note, "within 1e-09 s: allow more (seconds)")
+		require.NotContains(t, r.Note, "deadline")
+		require.Contains(t, r.Said(advice.OfFlags), "allow more (--limit)")
 	}
 }
 

@@ -145,10 +145,14 @@ func Touched(r *Row) *float64 {
 func (g *Group) Proven() string {
 	r := g.Runs[0]
 	switch {
+	case r.Proven == nil && r.Status == StatusLimit && g.Figures():
+		return "limit"
 	case r.Proven == nil:
 		return ""
 	case *r.Proven:
 		return "best"
+	case r.Gap != nil && *r.Gap >= 1:
+		return "gap unknown"
 	case r.Gap != nil:
 		return "gap " + report.Percent(100**r.Gap)
 	}

@@ -13,7 +13,11 @@ import (
 	"microrisk/operators/protect"
 	"microrisk/operators/report"
 	"microrisk/pipeline/tables"
+	"microrisk/schemas/advice"
 )
+
+// limit is that of each run.
+var limit = advice.Advice{Spec: "seconds", Flags: "--limit"}
 
 func check(c *protect.Config) error { return tables.Check(c) }
 
@@ -41,21 +45,25 @@ func (c *comparison) row(v *variant, p *protect.Protected, err error) *Row {
 	}
 	r.series(v)
 	if err != nil {
-		r.Note = strings.ReplaceAll(err.Error(), "\n", "; ")
+		r.note(err)
 	}
 	var failed *protect.FailedError
 	var never *protection.InfeasibleError
 	switch {
 	case err == nil:
-		if p.Pattern != nil && p.Pattern.Solver == "limit" {
+		if ended := p.Ended(); ended != nil {
 			r.Status = StatusLimit
+			r.note(ended)
 		}
 	case errors.As(err, &failed):
-		r.Status, r.Note = StatusUnsafe, report.Plural(int64(failed.All), "cell fails", "cells fail")+" the audit, such as: "+failed.Cells[0]
+		r.Status, r.notes, r.Note = StatusUnsafe, nil, report.Plural(int64(failed.All), "cell fails", "cells fail")+" the audit, such as: "+failed.Cells[0]
 	case errors.As(err, &never):
 		r.Status = StatusInfeasible
 	case errors.Is(err, context.DeadlineExceeded):
-		r.Status = StatusLimit
+		if r.Status = StatusLimit; r.Note == context.DeadlineExceeded.Error() { // of the audit, which has no words of its own
+			r.notes = nil
+			r.note(advice.Errorf("the table was not protected and audited within %v s: allow more (%s)", c.patience(v).Seconds(), limit))
+		}
 	default:
 		r.Status = StatusError
 	}
@@ -94,15 +102,18 @@ func (c *comparison) measure(ctx context.Context, r *Row, p *protect.Protected) 
 	c.optimum(r, p)
 	t := c.lossTable(p)
 	c.own(r, t)
-	note := func(what string, err error) {
-		if err != nil {
-			r.Note = strings.TrimPrefix(r.Note+"; "+what+": "+strings.ReplaceAll(err.Error(), "\n", "; "), "; ")
+	lacks := func(what string, err error) {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			r.note(advice.Errorf("%s was not found in time: allow more (%s)", what, limit))
+		case err != nil:
+			r.note(fmt.Errorf("%s was not found: %w", what, err))
 		}
 	}
-	note("loss by the model", c.modelled(ctx, r, t))
+	lacks("the loss by the model", c.modelled(ctx, r, t))
 	if c.sap.Asked() {
 		rows, err := p.Attribution(ctx, &c.sap)
-		if note("SAP", err); err == nil {
+		if lacks("the attribution risk (SAP)", err); err == nil {
 			r.SAP = c.sap.Attributed(p.Table.Grid, rows)
 		}
 	}
@@ -196,6 +207,10 @@ func (c *comparison) optimum(r *Row, p *protect.Protected) {
 		}
 		proven := p.Pattern.Proven()
 		r.Proven, r.LowerBound, r.Gap = &proven, number(float64(p.Pattern.Bound)/unit), number(p.Pattern.Gap())
+	case p.Changed != nil && (p.Config.Method == "adjustment" || p.Config.Method == "partial"):
+		x := p.Changed
+		unit *= math.Pow10(p.Table.Decimals) // moves and widths are in units too
+		r.Cost, r.Proven, r.LowerBound, r.Gap = number(float64(x.Cost)/unit), &x.Best, number(x.Bound/unit), number(x.Gap)
 	case p.Rounding != nil:
 		x := p.Rounding
 		r.Cost, r.Proven, r.LowerBound = number(float64(x.Cost)/math.Pow10(p.Table.Decimals)), &x.Optimal, number(x.Bound/math.Pow10(p.Table.Decimals))

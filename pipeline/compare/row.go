@@ -11,12 +11,13 @@ import (
 
 	"microrisk/operators"
 	"microrisk/operators/protect"
+	"microrisk/schemas/advice"
 )
 
 // What came of a run.
 const (
 	StatusOK         = "ok"
-	StatusLimit      = "time_limit" // with the best that was found, if something was
+	StatusLimit      = "time_limit" // a limit was reached: with the best that was found, if something was
 	StatusInfeasible = "infeasible" // no pattern is safe
 	StatusUnsafe     = "unsafe"     // it did not pass the audit
 	StatusError      = "error"
@@ -97,6 +98,26 @@ type Row struct {
 	Gap            *float64 `json:"gap"`
 
 	SAP []protect.SAPFigure `json:"sap"`
+
+	notes []error // that Note is made of
+}
+
+// note adds what went wrong to the note.
+func (r *Row) note(err error) {
+	r.notes = append(r.notes, err)
+	r.Note = r.Said(advice.OfSpec)
+}
+
+// Said is the note as its reader has words for it: a part of package advice.
+func (r *Row) Said(words func(part any) string) string {
+	if r.notes == nil {
+		return r.Note
+	}
+	texts := make([]string, len(r.notes))
+	for i, err := range r.notes {
+		texts[i] = strings.ReplaceAll(advice.Say(err, words), "\n", "; ")
+	}
+	return strings.Join(texts, "; ")
 }
 
 // whole, number and truth are values that are there.
@@ -118,6 +139,9 @@ func (list rows) Tables(mem memory.Allocator) arrow.Record {
 	c := &operators.Columns{Mem: mem, Rows: len(list)}
 	t := reflect.TypeFor[Row]()
 	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			continue
+		}
 		name := strings.Split(t.Field(i).Tag.Get("json"), ",")[0]
 		field := func(row int) any { return reflect.ValueOf(list[row]).Elem().Field(i).Interface() }
 		switch reflect.Zero(t.Field(i).Type).Interface().(type) {

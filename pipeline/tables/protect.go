@@ -3,12 +3,13 @@ package tables
 import (
 	"context"
 	"errors"
-	"fmt"
+	"log/slog"
 
 	"microrisk/operators/protect"
 	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Protect protects a ready-made table, and writes what can be published and what must not be. The spec's defaults are filled in. Errors about
@@ -92,7 +93,7 @@ func open(
 	if with, err = operator.With(); err != nil {
 		return nil, with, session.Wrong(err)
 	}
-	with.Warn = func(format string, args ...any) { o.Logger.Warn(fmt.Sprintf(format, args...)) }
+	with.Warn = func(format string, args ...any) { advice.Log(o.Logger, slog.LevelWarn, advice.Textf(format, args...)) }
 	if len(c.Recodes) > 0 && (columns.Status != "" || columns.Lower != "" || columns.Upper != "") {
 		return nil, with, session.Wrong(
 			errors.New("what a table says of its cells (--status, --lower, --upper) is not of those that recodes make of them: leave one out"),

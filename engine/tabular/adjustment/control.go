@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"microrisk/engine/program"
 	"microrisk/engine/tabular"
@@ -18,7 +19,8 @@ type Controls struct {
 	Down, Up  []int64 // how far each cell may move at most, besides what its bounds allow; nil, or tabular.NoLimit, for no such limit
 	Protected []bool  // cells that must not move, such as zeros or a grand total; nil for none
 	Solver    program.Solver
-	Nodes     int // most nodes of the embedded solver, where Solver is nil; 0 for its own limit
+	Nodes     int           // most nodes of the embedded solver, where Solver is nil; 0 for its own limit
+	Most      time.Duration // that the best table is sought for once there is one; 0 for no such limit
 }
 
 // A Controlled table adds up, and every cell that discloses has moved by at least its level.
@@ -27,7 +29,8 @@ type Controlled struct {
 	Cost   int64   // the sum of weights times moves
 	Bound  float64 // no such table costs less
 	// Step is what all moves are multiples of: 1, unless levels are beyond 2^20 units. Bound is 0 if it is larger.
-	Step int64
+	Step    int64
+	Stopped bool // a deadline, or Most, ended the search
 }
 
 // Optimal tells whether no such table costs less.
@@ -86,6 +89,11 @@ func Control(ctx context.Context, t *protection.Table, needs []protection.Need, 
 			return nil, err
 		}
 	}
+	if o.Most > 0 {
+		within, cancel := context.WithTimeout(ctx, o.Most)
+		defer cancel()
+		ctx = within
+	}
 	out := &Controlled{Values: slices.Clone(t.Values), Step: c.step}
 	for _, p := range parts {
 		if err := p.solve(ctx); err != nil {
@@ -100,6 +108,7 @@ func Control(ctx context.Context, t *protection.Table, needs []protection.Need, 
 	if c.step > 1 {
 		out.Bound = 0
 	}
+	out.Stopped = ctx.Err() != nil && !out.Optimal()
 	if err := c.recheck(out.Values); err != nil {
 		return nil, err
 	}

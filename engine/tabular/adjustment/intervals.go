@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"microrisk/engine/program"
 	"microrisk/engine/tabular"
@@ -24,6 +25,7 @@ type Options struct {
 	Spread float64
 	Solver program.Solver // of integer programs; nil for program.Embedded
 	Nodes  int            // most nodes of one of program.Embedded; 0 for its own limit
+	Most   time.Duration  // that better intervals are sought for once there are safe ones; 0 for no such limit
 }
 
 // Widths are the intervals that are published in the place of values; Low and High are equal for a cell that is published exactly.
@@ -37,6 +39,8 @@ type Widths struct {
 	// Needs are what attackers were kept from: those given, raised by draws.
 	Needs  []protection.Need
 	Report *protection.Report // the audit of the needs
+	// Stopped tells that a limit ended the search.
+	Stopped bool
 }
 
 // Optimal tells whether no such intervals cost less, as far as needs and chance go.
@@ -62,6 +66,7 @@ func Intervals(ctx context.Context, t *protection.Table, needs []protection.Need
 	if err != nil {
 		return nil, err
 	}
+	defer func() { w.cancel() }()
 	if err := w.start(); err != nil {
 		return nil, err
 	}
@@ -86,6 +91,7 @@ func Intervals(ctx context.Context, t *protection.Table, needs []protection.Need
 		return nil, err
 	}
 	w.best.Bound, w.best.Cuts, w.best.Rounds, w.best.Needs = min(w.bound*w.step, float64(w.best.Loss)), len(w.rows), w.rounds, w.needs
+	w.best.Stopped = err != nil && !errors.Is(err, program.ErrNumerical) && !w.best.Optimal()
 	if o.Draws != nil && o.Spread > 0 {
 		w.ctx = context.WithoutCancel(ctx) // one more audit
 		if err := w.scatter(); err != nil {
@@ -105,6 +111,7 @@ const mostRows = 4000
 type widening struct {
 	*protection.Table
 	ctx      context.Context
+	cancel   func()
 	o        Options
 	needs    []protection.Need
 	cells    []int32 // that may be open, by place
@@ -137,7 +144,7 @@ func newWidening(ctx context.Context, t *protection.Table, needs []protection.Ne
 	if !(o.Spread >= 0 && o.Spread <= 1<<10) {
 		return nil, fmt.Errorf("levels are raised by %v times their size: it must be from 0 to %d, such as 1", o.Spread, 1<<10)
 	}
-	w := &widening{Table: t, ctx: ctx, o: o, place: slices.Repeat([]int32{-1}, n), step: 1}
+	w := &widening{Table: t, ctx: ctx, cancel: func() {}, o: o, place: slices.Repeat([]int32{-1}, n), step: 1}
 	if err := w.take(needs); err != nil {
 		return nil, err
 	}
@@ -270,6 +277,9 @@ func (w *widening) consider(low, high []int64) ([]protection.Finding, error) {
 		c.Loss += w.o.Cost[cell] * (high[cell] - low[cell])
 	}
 	if c.Report = report; len(failed) == 0 && (w.best == nil || c.Loss < w.best.Loss) {
+		if w.best == nil && w.o.Most > 0 {
+			w.ctx, w.cancel = context.WithTimeout(w.ctx, w.o.Most)
+		}
 		w.best = c
 	}
 	return failed, nil

@@ -111,6 +111,44 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// A start that is safe is there whatever happens, and what limits end says so.
+func TestSafeStart(t *testing.T) {
+	table, needs, o := hard(t)
+	all, err := Optimal(ctx, table, needs, Options{Cost: o.Cost, Protected: o.Protected, Nodes: 1})
+	require.NoError(t, err)
+	o.Start, o.Safe = all.Hidden, true
+	ended, cancel := context.WithTimeout(ctx, 0)
+	defer cancel()
+	p, err := Optimal(ended, table, needs, o)
+	require.NoError(t, err)
+	require.True(t, p.Stopped)
+	require.Equal(t, all.Hidden, p.Hidden)
+	require.Equal(t, all.Secondary, p.Secondary)
+	require.Equal(t, 1., p.Gap())
+
+	o.Most = time.Nanosecond // what comes first is not cut off by it
+	p, err = Optimal(ctx, table, needs, o)
+	require.NoError(t, err)
+	require.True(t, p.Stopped)
+	require.LessOrEqual(t, p.Cost, all.Cost)
+	require.Positive(t, p.Bound)
+	report, err := Audit(ctx, table, p.Hidden, needs, InsiderExact)
+	require.NoError(t, err)
+	require.Empty(t, report.Failed())
+}
+
+// A sub-table whose search is ended has the best pattern so far, and says that it was.
+func TestModularStops(t *testing.T) {
+	g, table, needs, o := frequencies(t, []*tabular.Tree{branching("a", 8), branching("b", 8), branching("c", 3)}, 4000, 5)
+	o.Most = time.Nanosecond
+	p, err := Modular(ctx, g, table, needs, o)
+	require.NoError(t, err)
+	require.True(t, p.Stopped)
+	report, err := Audit(ctx, table, p.Hidden, needs, o.Insider)
+	require.NoError(t, err)
+	require.Empty(t, report.Failed())
+}
+
 // A start that is not safe is made so, and one that hides too much shows it again.
 func TestStart(t *testing.T) {
 	g, table := t0(t)

@@ -49,6 +49,7 @@ func Modular(ctx context.Context, g *tabular.Grid, t *Table, needs []Need, o Opt
 		}
 	}
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		m.stopped = true
 		h := s.hypercuber()
 		h.hidden = m.hidden
 		err = h.run(ctx, tables)
@@ -56,7 +57,11 @@ func Modular(ctx context.Context, g *tabular.Grid, t *Table, needs []Need, o Opt
 	if err != nil {
 		return nil, err
 	}
-	return s.finish(m.hidden, "modular")
+	p, err := s.finish(m.hidden, "modular")
+	if err == nil {
+		p.Stopped = p.Stopped || m.stopped
+	}
+	return p, err
 }
 
 // modules are the state of Modular.
@@ -67,13 +72,16 @@ type modules struct {
 	own    []bool // hidden by the sub-table where the cell is no inherited total: it may be shown again there
 	needs  map[int32]Need
 	solved []int // by sub-table, 1 and how many needs it had
+
+	stopped bool // a limit ended a search
 }
 
 // class solves the sub-tables i to j, which are of one class, and tells whether some had needs that they did not have before.
 func (m *modules) class(ctx context.Context, tables []*subTable, i, j int) (changed bool, err error) {
 	type result struct {
-		hidden []int32
-		err    error
+		hidden  []int32
+		stopped bool
+		err     error
 	}
 	results := make([]result, j-i)
 	next := make(chan int)
@@ -81,7 +89,8 @@ func (m *modules) class(ctx context.Context, tables []*subTable, i, j int) (chan
 	for range min(j-i, runtime.GOMAXPROCS(0)) {
 		all.Go(func() {
 			for k := range next {
-				results[k].hidden, results[k].err = m.solve(ctx, tables[i+k])
+				r := &results[k]
+				r.hidden, r.stopped, r.err = m.solve(ctx, tables[i+k])
 			}
 		})
 	}
@@ -97,6 +106,7 @@ func (m *modules) class(ctx context.Context, tables []*subTable, i, j int) (chan
 		if r.err != nil {
 			return changed, r.err
 		}
+		m.stopped = m.stopped || r.stopped
 		for _, c := range r.hidden {
 			home := m.home(tables[i+k], c)
 			m.own[c] = home && (m.own[c] || !m.hidden[c])
@@ -137,8 +147,8 @@ func (m *modules) count(s *subTable) int {
 	return n
 }
 
-// solve finds the cells that a sub-table has hidden.
-func (m *modules) solve(ctx context.Context, s *subTable) ([]int32, error) {
+// solve finds the cells that a sub-table has hidden, and tells whether a limit of its search that was asked for ended it.
+func (m *modules) solve(ctx context.Context, s *subTable) (hidden []int32, stopped bool, err error) {
 	t, cells := m.table(s)
 	o := Options{Cost: make([]int64, len(cells)), Protected: make([]bool, len(cells)), Insider: m.o.Insider, Start: make([]bool, len(cells))}
 	var needs []Need
@@ -157,7 +167,7 @@ func (m *modules) solve(ctx context.Context, s *subTable) ([]int32, error) {
 			free++
 		}
 	}
-	o.Nodes = m.o.Nodes
+	o.Nodes, o.Most = m.o.Nodes, m.o.Most
 	switch {
 	case free > smallCells && m.o.Solver != nil:
 		o.Solver = m.o.Solver
@@ -168,15 +178,14 @@ func (m *modules) solve(ctx context.Context, s *subTable) ([]int32, error) {
 	}
 	p, err := m.optimal(ctx, t, cells, needs, o)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var hidden []int32
 	for i, h := range p.Hidden {
 		if h {
 			hidden = append(hidden, cells[i])
 		}
 	}
-	return hidden, nil
+	return hidden, p.late || p.Stopped && m.o.Nodes > 0, nil
 }
 
 // optimal frees totals where there is no solution, then asks less: all attackers are tried in the whole table anyway.

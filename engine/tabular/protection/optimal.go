@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"microrisk/engine/program"
 )
@@ -18,6 +19,9 @@ type Options struct {
 	Solver program.Solver
 	Nodes  int    // most nodes of an integer program of program.Embedded, after which no other is begun; 0 for its own limit
 	Start  []bool // a pattern to begin with, which need not be safe; nil for none
+	Safe   bool   // every attacker accepted the start: Optimal has it from the first, whatever time there is
+	// Most is how long a search goes on once there is a good pattern, that of each sub-table of Modular; 0 for no such limit.
+	Most time.Duration
 }
 
 // A Pattern is which cells are hidden. Every attacker accepted it.
@@ -29,6 +33,8 @@ type Pattern struct {
 	Cuts      int     // what attackers asked for
 	Rounds    int     // of relaxed and integer programs
 	Solver    string  // what ended the search: "relaxation", "integer" or "limit"
+	Stopped   bool    // a limit ended the search: more of it might find less to hide
+	late      bool    // it was one of time
 }
 
 // Proven tells whether no safe pattern costs less.
@@ -39,7 +45,7 @@ func (p *Pattern) Gap() float64 { return float64(p.Cost-p.Bound) / math.Max(1, f
 
 // Optimal hides, besides the cells with needs, the cells that cost least such that no attacker learns what he must not: a master program
 // over which cells are hidden, to which attackers add what they ask for (Fischetti & Salazar-González 2001). Cells of value 0 and protected
-// ones are never hidden. With a deadline that passes, or Nodes, the best safe pattern so far comes with its bound. Errors: what Check
+// ones are never hidden. With a deadline that passes, Most, or Nodes, the best safe pattern so far comes with its bound. Errors: what Check
 // refuses, costs or protected cells that do not fit, *InfeasibleError, a context that was cancelled, or that ended before there was a
 // pattern, those of the solver.
 func Optimal(ctx context.Context, t *Table, needs []Need, o Options) (*Pattern, error) {
@@ -50,6 +56,11 @@ func Optimal(ctx context.Context, t *Table, needs []Need, o Options) (*Pattern, 
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
+	if o.Most > 0 {
+		within, cancel := context.WithTimeout(ctx, o.Most)
+		defer cancel()
+		s.ctx = within
+	}
 	end := "relaxation"
 	err = s.relaxed()
 	if err == nil && s.bound < s.best.Cost {
@@ -58,7 +69,7 @@ func Optimal(ctx context.Context, t *Table, needs []Need, o Options) (*Pattern, 
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNodes):
-		end = "limit"
+		end, s.best.Stopped, s.best.late = "limit", true, !errors.Is(err, errNodes)
 	case err != nil:
 		return nil, err
 	}
@@ -161,35 +172,47 @@ func (s *search) accept(hidden []bool) {
 
 // begin looks whether there is any pattern, finds a first good one, and asks for what every equation asks for.
 func (s *search) begin() error {
-	failed, err := s.failures(s.free)
-	if err != nil {
-		return err
+	if s.o.Safe && s.o.Start != nil {
+		s.accept(s.begun())
+	} else {
+		failed, err := s.failures(s.free)
+		if err != nil {
+			return err
+		}
+		if len(failed) > 0 {
+			return s.explain(failed[0])
+		}
+		s.accept(s.free)
 	}
-	if len(failed) > 0 {
-		return s.explain(failed[0])
+	s.covers()
+	if s.o.Safe {
+		if err := s.first(); err != nil {
+			return s.unless(err)
+		}
 	}
-	s.accept(s.free)
 	weight := make([]float64, s.System.Cells)
 	for i, c := range s.o.Cost {
 		weight[i] = float64(c)
 	}
 	if s.o.Start != nil {
-		hidden := make([]bool, len(s.free))
-		for i := range hidden {
-			hidden[i] = s.primary[i] || s.o.Start[i] && s.free[i]
-		}
-		if err := s.improve(hidden, weight); err != nil {
+		if err := s.improve(s.begun(), weight); err != nil {
 			return s.unless(err)
 		}
 	}
 	if err := s.improve(append([]bool(nil), s.primary...), weight); err != nil {
 		return s.unless(err)
 	}
-	s.covers()
 	for j, c := range s.cells {
 		s.fixed[j] = s.o.Cost[c] >= s.best.Cost
 	}
 	return nil
+}
+
+// first is a bound before anything better is sought, so that there is one where the time is short.
+func (s *search) first() error {
+	_, _, err := s.settle()
+	s.master, s.basis, s.active, s.rounds = nil, nil, nil, 0 // the search begins with cells that it knows more of
+	return err
 }
 
 // unless is no error for a deadline: there is a pattern, and what comes next ends by itself.

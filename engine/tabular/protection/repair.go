@@ -20,25 +20,27 @@ func (s *search) finish(hidden []bool, method string) (*Pattern, error) {
 	if err := p.mend(); err != nil {
 		return nil, err
 	}
-	if err := p.clean(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	err := p.clean()
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
 	}
 	s.accept(hidden)
-	s.best.Solver = method
+	s.best.Solver, s.best.Stopped = method, err != nil
 	return s.best, nil
 }
 
-// improve makes a pattern safe, with cells of little weight, then shows those that need not be hidden, and keeps it if it is the best.
+// improve makes a pattern safe, with cells of little weight, then shows those that need not be hidden, and keeps it if it is the best: also
+// where the time passes before all are shown.
 func (s *search) improve(hidden []bool, weight []float64) error {
 	p := s.proofs(hidden, weight)
 	if err := p.mend(); err != nil {
 		return err
 	}
-	if err := p.clean(); err != nil {
-		return err
+	err := p.clean()
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		s.accept(hidden)
 	}
-	s.accept(hidden)
-	return nil
+	return err
 }
 
 // proofs are, for each need, cells that have to stay hidden for it: while they are, and whatever else is hidden, every attacker accepts.
