@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -130,10 +131,9 @@ func (s *AuditSpec) locate(ctx context.Context) ([]session.Reading, error) {
 	}
 	if s.Truth == "" { // it tells all by itself
 		s.Truth = s.Public
-		if s.Config.Table, err = variablesOf(ctx, s.Public); err != nil {
+		if err = s.alone(ctx); err != nil {
 			return nil, err
 		}
-		s.Columns.Value = valueColumn
 	}
 	info, err := os.Stat(s.Truth)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *AuditSpec) locate(ctx context.Context) ([]session.Reading, error) {
 			s.Columns, s.Config.Absolute, s.isLogged, s.response = audit.CellColumns, true, true, s.structure.Response
 			s.Config.Beforehand = cmp.Or(s.Config.Beforehand, "occupied")
 		}
-		if v := s.Columns.Value; !s.isLogged && v != valueColumn {
+		if v := s.Columns.Value; !s.isLogged && !slices.Contains(operators.CountColumns, v) {
 			s.response = v
 		}
 		if err := fill(&s.Config, s.structure); err != nil {
@@ -168,29 +168,30 @@ func (s *AuditSpec) locate(ctx context.Context) ([]session.Reading, error) {
 	return append(reads, session.Reading{What: "the truth", Path: s.truth}), nil
 }
 
-// valueColumn is what published tables call their values.
-const valueColumn = "value"
-
-// variablesOf are the columns of a published table that tell its cells.
-func variablesOf(ctx context.Context, path string) ([]schemas.KeyVariable, error) {
-	source, err := session.OpenPaths(ctx, []string{path}, session.Options{}.WithDefaults())
+// alone takes a published table for the truth: its column of counts, as tabulate and protect call it, and the others, which tell its cells.
+func (s *AuditSpec) alone(ctx context.Context) error {
+	source, err := session.OpenPaths(ctx, []string{s.Public}, session.Options{}.WithDefaults())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer source.Close()
-	var list []schemas.KeyVariable
+	column, err := operators.CountColumn(s.Public, source.Schema(), nil)
+	if err != nil {
+		return session.Wrong(err)
+	}
 	for _, f := range source.Schema().Fields() {
-		if !slices.Contains([]string{valueColumn, schemas.SymbolColumn, "lower", "upper"}, f.Name) {
-			list = append(list, schemas.KeyVariable{Name: f.Name})
+		if !slices.Contains([]string{column, schemas.SymbolColumn, schemas.LowerColumn, schemas.UpperColumn}, f.Name) {
+			s.Config.Table = append(s.Config.Table, schemas.KeyVariable{Name: f.Name})
 		}
 	}
-	if len(list) == 0 || len(source.Schema().FieldIndices(valueColumn)) == 0 {
-		return nil, session.Wrong(
-			fmt.Errorf("%s has no column %q beside those of its variables: name its internal folder (--with %s=INTERNAL)", path, valueColumn,
-				path),
-		)
+	if s.Columns.Value = column; column == "count" {
+		s.Columns.Value, s.Columns.Count = "", column
 	}
-	return list, nil
+	if len(s.Config.Table) == 0 || column == "" {
+		return session.Wrong(fmt.Errorf("%s has no column %s beside those of its variables: name the one of its values so, or its internal folder (--with %s=INTERNAL)",
+			s.Public, strings.Join(operators.CountColumns, ", "), s.Public))
+	}
+	return nil
 }
 
 // open reads the truth, which has to say which cells are unsafe if it is judged, and what was published of it.
@@ -223,6 +224,9 @@ func (s *AuditSpec) open(ctx context.Context, judged bool, o session.Options) (*
 	}
 	a, err := p.Compare()
 	if err != nil {
+		if s.Truth == s.Public {
+			err = fmt.Errorf("%w; a table is read with its totals (tabulate --margins), or with its internal folder (--with %s=INTERNAL)", err, s.Public)
+		}
 		return nil, session.Wrong(err)
 	}
 	return a, nil

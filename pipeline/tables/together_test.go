@@ -183,3 +183,24 @@ func TestMergedCategoriesAreKnownFromLogs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, said.Passed(), together.Passed())
 }
+
+// What tabulate makes is read as it is: its counts, with totals; without these it is told how to have them.
+func TestTogetherWithTabulated(t *testing.T) {
+	r := releases{t, t.TempDir()}
+	rows := strings.ReplaceAll("N,y N,y N,y N,x S,x S,x S,x S,y S,y S,y N,x N,x E,x E,y E,y E,y E,x", " ", "\n") + "\n"
+	a := r.protect(r.write("in.csv", "A,B\n"+rows), "a", protect.Config{Table: variables("A", "B")})
+	tabulated := func(name, column, text string) tables.With {
+		return tables.With{Public: r.write(name, "A,B,"+column+"\n"+text)}
+	}
+	const inside = "N,y,3\nN,x,3\nS,x,3\nS,y,3\nE,x,2\nE,y,3\n"
+	const totals = "Total,Total,17\nTotal,x,8\nTotal,y,9\nN,Total,6\nS,Total,6\nE,Total,5\n"
+	for _, column := range []string{"count", "value", "published"} {
+		together, err := r.audit(a, "", tabulated(column+".csv", column, totals+inside))
+		require.NoError(t, err, column)
+		require.ErrorContains(t, together.Passed(), "anybody knows [E, x] exactly", column)
+	}
+	_, err := r.audit(a, "", tabulated("inside.csv", "count", inside))
+	require.ErrorContains(t, err, "a table is read with its totals (tabulate --margins)")
+	_, err = r.audit(a, "", tabulated("other.csv", "n", totals+inside))
+	require.ErrorContains(t, err, "has no column published, value, count beside those of its variables")
+}
