@@ -22,6 +22,8 @@ func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	for i, v := range c.Table {
 		if slices.Contains(schemas.CountColumns, v.Name) || v.Name == schemas.SymbolColumn {
 			k.Add(fmt.Sprintf("%s[%d]", at("table"), i), "%s is a name of a column of published tables; rename the variable", v.Name)
+		} else if slices.Contains(cellColumns, v.Name) {
+			k.Add(fmt.Sprintf("%s[%d]", at("table"), i), "%s is a name of a column of internal tables; rename the variable", v.Name)
 		} else if (c.Method == "partial" || c.View == "intervals") && (v.Name == schemas.LowerColumn || v.Name == schemas.UpperColumn) {
 			k.Add(fmt.Sprintf("%s[%d]", at("table"), i), "%s is a name of a column of intervals; rename the variable", v.Name)
 		}

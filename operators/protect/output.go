@@ -118,6 +118,9 @@ func footer(s *tablefile.Structure) map[string]string {
 // internalCells are all that is known of the cells.
 type internalCells struct{ *Protected }
 
+// cellColumns are columns that every internal table has besides published ones: no variable has one of these names.
+var cellColumns = []string{"is_margin", "contributors", "status", "rules", "cost", "lower_required", "upper_required", "audit_lower", "audit_upper", "audit"}
+
 // Tables is a Tabled's.
 func (p internalCells) Tables(mem memory.Allocator) arrow.Record {
 	rows := p.rows()

@@ -46,7 +46,7 @@ func (c *console) tableProtect() *cli.Command {
 		Name:      "protect",
 		Usage:     "find the cells of a table that disclose, protect them, and prove it",
 		ArgsUsage: "FILE...",
-		UsageText: "microrisk table protect FILE... --table REGION,SEX --rule min:n=3 [--response TURNOVER] [--method optimal] [--public FILE] [--internal FOLDER]",
+		UsageText: "microrisk table protect FILE... --table REGION,SEX --rule min:n=3 [--response TURNOVER] [--method optimal] [--public FILE] [--internal FOLDER] [--register FILE]",
 		Description: `Records are counted, or a response is added up, for every combination of the
 variables and for all totals. Cells that a rule finds unsafe are hidden, and others
 with them so that nobody can work them out; or all cells are changed (rounding,
@@ -58,7 +58,8 @@ with the true values, what each cell needed, and a log.
 Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
 pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
-the boundary. --profile takes rules and method from a policy (table profiles).`,
+the boundary. --profile takes rules and method from a policy (table profiles).
+With --register the table has to be safe with all that went out before, too.`,
 		Flags: slices.Concat(recordsFlags(), profileFlags(), registerFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			columns := &protect.Columns{}

@@ -167,7 +167,11 @@ func (c *console) byRegister(ctx *cli.Context, p *protect.Config, protects func(
 	if err := protects(); err != nil || found == nil || c.quiet {
 		return err
 	}
-	text := "\n  by " + report.Printable(ctx.String("register")) + "  it is safe with what went out before\n"
+	what := "it is safe with what went out before"
+	if len(found.Together) == 0 {
+		what = "nothing that went out before tells more of it"
+	}
+	text := "\n  by " + report.Printable(ctx.String("register")) + "  " + what + "\n"
 	for _, t := range found.Together {
 		text += togetherText(t)
 	}
@@ -179,8 +183,11 @@ func (c *console) byRegister(ctx *cli.Context, p *protect.Config, protects func(
 	for _, why := range found.Skipped {
 		text += note("not compared: " + why)
 	}
-	return c.print(text + "\n  when it goes out\n    microrisk table release " + shellWords([]string{name, "--register", ctx.String("register"), "--internal",
-		outputsOf(p)[1], "--name", "NAME"}) + "\n")
+	words := []string{"microrisk", "table", "release", name, "--register", ctx.String("register"), "--internal", outputsOf(p)[1]}
+	if people := ctx.String("people"); people != "" {
+		words = append(words, "--people", people)
+	}
+	return c.print(text + "\n  when it goes out\n    " + shellWords(append(words, "--name", "NAME")) + "\n")
 }
 
 // outputsOf are the file that can be published, and the folder that must not be.

@@ -117,6 +117,7 @@ func TestTableRefuses(t *testing.T) {
 		protect + "--rule min --sap-area sex --response turnover":                        "SAP is of counts of people",
 		protect + "--rule min --limit 5 --nodes 5":                                       "two limits, seconds and nodes",
 		protect + "--rule min --overrides said.txt":                                      "said.txt",
+		"table protect survey.csv --table region,status --rule min":                      "status is a name of a column of internal tables",
 		"table protect survey.csv --table region,value --rule min":                       "value is a name of a column of published tables",
 		"table protect ready.csv --table region,sex --count n --rule min --select sex=f": "--select is for records",
 		"table audit public.csv":                                                         "--truth INTERNAL",

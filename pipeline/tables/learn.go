@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -37,7 +38,7 @@ func (j *judge) learn(ctx context.Context, to audit.Release, e *Entry) (bool, er
 	t := &tally{of: to, response: to.Response != "", counts: make([]int64, to.Table.Grid.Cells())}
 	for v, tree := range to.Table.Grid.Trees {
 		if len(job.Source.Schema().FieldIndices(tree.Name)) == 1 {
-			t.names, t.trees, t.places = append(t.names, tree.Name), append(t.trees, v), append(t.places, tree.Places())
+			t.names, t.trees, t.places = append(t.names, tree.Name), append(t.trees, v), append(t.places, placesOf(to, tree))
 		}
 	}
 	skip := func(why string) (bool, error) {
@@ -73,10 +74,29 @@ func (j *judge) learn(ctx context.Context, to audit.Release, e *Entry) (bool, er
 	}
 	for k, n := range t.strange {
 		if n > 0 {
+			j.options.Logger.Warn(fmt.Sprintf("the records of %s have codes of %s that the table %s does not: what they tell of its cells is not known", e.Name,
+				t.names[k], to.Name))
 			_, err = skip(fmt.Sprintf("%s has other categories there, so that only its total was compared", t.names[k]))
 		}
 	}
 	return true, err
+}
+
+// placesOf are the nodes of codes, also of those that became one with others.
+func placesOf(of audit.Release, tree *tabular.Tree) map[tabular.Category][]int {
+	places := maps.Clone(tree.Places())
+	for _, made := range of.Recodes {
+		node := tree.Find(tabular.Of(made.Code))
+		if made.Variable != tree.Name || node < 0 {
+			continue
+		}
+		for _, code := range made.Of {
+			if c := tabular.Of(code); len(places[c]) == 0 {
+				places[c] = []int{node}
+			}
+		}
+	}
+	return places
 }
 
 // requests is the table of records that is counted: by variables, and by the response.

@@ -124,3 +124,19 @@ func TestRegisterRefuses(t *testing.T) {
 	_, err := r.judge("releases:\n  - {name: a, public: y.csv}\n", tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: x.Public}})
 	require.ErrorContains(t, err, "it is not said what is true")
 }
+
+// Records of categories that became one in a table tell of its cells too.
+func TestRecordsOfMergedCategories(t *testing.T) {
+	r := releases{t, t.TempDir()}
+	source := r.write("in.csv", people())
+	recodes := map[string]string{"STATUS": r.write("status.grc", "ever:married,widowed\n")}
+	fewer := r.write("fewer.csv", strings.Replace(people(), strings.Repeat("S,married\n", 5), "", 1)) // one in the south was ever married
+	r.protect(fewer, "x", protect.Config{Table: variables("AREA", "STATUS"), Recodes: recodes})
+	const register = "releases:\n  - {name: x, public: x.csv, internal: x internal}\n"
+	j, err := r.judge(register, tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: fewer}, Records: true, Fraction: 1})
+	require.NoError(t, err)
+	require.ErrorContains(t, j.Passed(), "x: anybody knows [S, ever] exactly")
+	require.Empty(t, j.Skipped)
+	_, err = r.judge(register, tables.JudgeSpec{AuditSpec: tables.AuditSpec{Public: source}, Records: true, Fraction: 1})
+	require.ErrorContains(t, err, "[AREA=Total, STATUS=Total] has 46, and there are 51 records")
+}
