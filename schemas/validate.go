@@ -268,4 +268,9 @@ func (c *Checker) sink(s *Spec) {
 	if s.Sink.Path != "" && s.Sink.Path == s.Summary && s.Summary != "-" {
 		c.Add("summary", "the summary has the output's path %s; give it another name", s.Summary)
 	}
+	path := strings.TrimSuffix(strings.ToLower(s.Sink.Path), ".gz")
+	if s.Sink.Footer != "" && (path == "-" || s.Sink.Format == "" && (strings.HasSuffix(path, ".csv") || strings.HasSuffix(path, ".arrow")) ||
+		s.Sink.Format != "" && s.Sink.Format != "parquet") {
+		c.Add("sink.footer", "the footer is that of Parquet outputs, and %s is none: leave it out", s.Sink.Path)
+	}
 }

@@ -73,6 +73,9 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 	if m.Search == "fixed" && m.Graph == "" {
 		k.Add(path+".search", "search: fixed has no graph; add graph: independence, saturated, or cliques such as \"[AGE SEX][SEX REGION]\"")
 	}
+	if m.EdgePenalty != 0 && m.Search == "fixed" {
+		k.Add(path+".edge_penalty", "edge_penalty weighs models by their edges, and search: fixed has one: leave it out")
+	}
 	if m.Ordinal != nil && !m.RelativeRisk {
 		k.Add(path+".ordinal", "ordinal belongs to relative_risk; add relative_risk: true")
 	}

@@ -60,6 +60,24 @@ func delimiterOf(ctx *cli.Context) string {
 	return "\t"
 }
 
+// idleDelimiter refuses a delimiter where no input, by its name, can be CSV.
+func idleDelimiter(ctx *cli.Context, files []string) error {
+	format := ctx.String("format")
+	if !ctx.IsSet("delimiter") || format == "csv" {
+		return nil
+	}
+	for _, flag := range []string{"population", "classes"} { // of an attack
+		files = append(files[:len(files):len(files)], ctx.StringSlice(flag)...)
+	}
+	fields := func(path string) bool {
+		return !slices.Contains([]string{".parquet", ".pq", ".arrow", ".feather", ".ipc"}, strings.ToLower(filepath.Ext(path))) && path != "-"
+	}
+	if format == "" && slices.ContainsFunc(files, fields) {
+		return nil
+	}
+	return usage("--delimiter stands between the fields of CSV, and no input is CSV: leave it out, or say --format csv")
+}
+
 func (c *console) assess() *cli.Command {
 	return &cli.Command{
 		Name:      "assess",
@@ -241,6 +259,9 @@ func keySpecOf(ctx *cli.Context, files []string) (*schemas.Spec, error) {
 	if err := strayWords(ctx, files); err != nil {
 		return nil, err
 	}
+	if err := idleDelimiter(ctx, files); err != nil {
+		return nil, err
+	}
 	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
 	names, err := words("key", ctx.StringSlice("key"))
 	if err != nil {
@@ -285,6 +306,9 @@ func prepareRows(ctx *cli.Context, spec *schemas.Spec) error {
 		rows = append(rows, condition)
 	}
 	if rows == nil {
+		if spec.AllowEmpty && len(spec.Operators) == 0 {
+			return usage("--allow-empty lets --select, and recodes, name values that no row has; there are none: leave it out")
+		}
 		return nil
 	}
 	// Rows are chosen by the values of the file, before they are recoded.

@@ -69,6 +69,14 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 			}
 		}
 	}
+	if !slices.ContainsFunc(measures, weighs) {
+		for _, flag := range []string{"fraction", "population-size", "weight"} {
+			if ctx.IsSet(flag) {
+				return nil, usage("--%s says how the records were drawn, and %s does not look at it: leave it out, or add suda, mc3, individual or attribution to "+
+					"--measures", flag, strings.Join(measures, ", "))
+			}
+		}
+	}
 	var list []schemas.Operator
 	for _, name := range measures {
 		o := schemas.Operator{Config: schemas.KindNamed(name).New()}
@@ -82,7 +90,34 @@ func operatorsOf(ctx *cli.Context, measures []string) ([]schemas.Operator, error
 		list = append(list, o)
 	}
 	domainFiles(list)
-	return list, nil
+	return list, moot(ctx, list)
+}
+
+// weighs tells whether a measure looks at the sampling.
+func weighs(measure string) bool {
+	w, is := schemas.KindNamed(measure).New().(schemas.Weighing)
+	return is && w.Weighs()
+}
+
+// moot tells operators what none of them looks at as it is asked, so that it is refused with their own words.
+func moot(ctx *cli.Context, list []schemas.Operator) error {
+	taken := make(map[string]bool)
+	for _, o := range list {
+		for _, f := range o.Config.Fields().Flags() {
+			taken[f.Flag.Name] = taken[f.Flag.Name] || f.Flag.When == nil || f.Flag.When()
+		}
+	}
+	for _, o := range list {
+		for _, f := range o.Config.Fields().Flags() {
+			if f.Flag.When == nil || taken[f.Flag.Name] || !ctx.IsSet(f.Flag.Name) {
+				continue
+			}
+			if err := f.Say([]string{"true"}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // domainFiles gives each of several measures a file of domains of its own: domains.csv becomes domains.suda.csv and so on.

@@ -27,20 +27,23 @@ func (c *console) tableCompare() *cli.Command {
 method is tried on it. Methods that are left to chance are repeated. A method that
 fails, or reaches its limit, is a row that says so. Nothing of it may be published.
 
-   unsafe     cells that a rule finds
-   touched    cells that are hidden or changed, totals among them
-   at most    the largest change of a cell that is not hidden. The scheme abs hides
-              counts of 1 to 3 and rounds others to the next hundred: by 50 at most
-   audit      whether attackers learn too much of an unsafe cell
-   proven     nothing cheaper of the method is safe (best), or what it might save (gap)
-   M1         loss by the method's own measure: hidden cells, or the sum of all
-              changes. It compares variants of one method, never methods
-   M2         loss by a log-linear model (--model), which compares methods: by how many
-              per cent its deviance is another one than of the true table. Hidden cells
-              are omitted, taken to be 0 (zero), or imputed from the totals
-   SAP(5)     attribution risk before, and after: the chance that somebody who knows 5
-              of the people sees by subtraction that a combination is empty, and so
-              learns something about everybody else (--sap-known, --sap-area)
+   unsafe    cells that a rule finds
+   touched   cells that are hidden or changed, totals among them
+   at most   the largest change of a cell that is not hidden: the scheme abs
+             hides counts of 1 to 3 and rounds others to 100, by at most 50
+   audit     whether attackers learn too much of an unsafe cell
+   proven    nothing cheaper of the method is safe (best), or what it might
+             save (gap)
+   M1        loss by the method's own measure: hidden cells, or the sum of all
+             changes. It compares variants of one method, never methods
+   M2        loss by a log-linear model (--model), which compares methods: by
+             how many per cent its deviance is another one than of the true
+             table. Hidden cells are omitted, taken to be 0 (zero), or imputed
+             from the totals
+   SAP(5)    attribution risk before, and after: the chance that somebody who
+             knows 5 of the people sees by subtraction that a combination is
+             empty, and so learns something about everybody else (--sap-known,
+             --sap-area)
 
 A grid has methods with parameters of their own, as specs name them:
 

@@ -78,6 +78,9 @@ func recordsSpec(ctx *cli.Context, verb string) (*schemas.Spec, error) {
 		}
 		return spec, err
 	}
+	if err := idleDelimiter(ctx, files); err != nil {
+		return nil, err
+	}
 	spec := &schemas.Spec{Source: schemas.Source{Path: files, Delimiter: delimiterOf(ctx), Format: ctx.String("format")}}
 	return spec, prepareRows(ctx, spec)
 }

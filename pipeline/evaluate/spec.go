@@ -9,6 +9,7 @@ import (
 
 	"microrisk/engine/evaluate"
 	"microrisk/operators"
+	"microrisk/operators/mc3"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -119,7 +120,27 @@ func (s *Spec) Check(c *schemas.Checker) {
 	}
 	s.checkDomains(c)
 	if s.checkOperators(c) {
-		s.scores(c)
+		s.checkScores(c, s.scores(c))
+	}
+	if s.Pictures != nil && s.Out == "" {
+		c.Add("pictures", "pictures go to a folder, and none is named (out)")
+	}
+}
+
+// checkScores refuses what is of chances where no score is one, and of models where there is none.
+func (s *Spec) checkScores(c *schemas.Checker, list []scoreColumn) {
+	models := func(o schemas.Operator) bool {
+		_, is := o.Config.(*mc3.Config)
+		return is
+	}
+	if s.TopClasses != 0 && !slices.ContainsFunc(s.Spec.Operators, models) {
+		c.Add("top_classes", "the Bayesian strategy considers classes by a model, and no operator (mc3) has one: leave top_classes out")
+	}
+	if len(list) == 0 || slices.ContainsFunc(list, func(x scoreColumn) bool { return x.match || x.alone }) {
+		return
+	}
+	if s.Bins != 0 {
+		c.Add("bins", "bins are those of calibration, and no score that is judged is a chance: leave bins out")
 	}
 }
 
