@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -77,9 +78,11 @@ func (c *console) release(ctx *cli.Context) error {
 	if ctx.Bool("records") {
 		s.Records = ctx.Args().First()
 	} else if s.Public = ctx.Args().First(); s.Internal == "" {
-		p := &protect.Config{}
-		schemas.Complete(p.Fields())
-		s.Internal = p.Inside
+		fields := new(protect.Config).Fields()
+		s.Internal = fields.Field("internal").Flag.Usual[0]
+		if _, err := os.Stat(s.Internal); err != nil {
+			s.Internal = ""
+		}
 	}
 	o, err := c.options(ctx)
 	if err != nil {

@@ -76,13 +76,27 @@ func TestTableRelease(t *testing.T) {
 	require.Contains(t, string(read(t, "register.yaml")), text+"  - name: both\n")
 	r = microrisk(t, strings.Fields("table audit both.csv --register register.yaml")...)
 	require.Equal(t, 3, r.status, r.err)
+	require.NoError(t, os.WriteFile("ready.csv", []byte("area,marital,n\nN,single,9\nN,married,7\nN,widowed,6\nS,single,8\nS,married,5\nS,widowed,1\n"+
+		"E,single,5\nE,married,6\nE,widowed,4\nE,,1\n"), 0o666))
+	const ready = "table protect ready.csv --table area,marital --count n --rule min:n=3 --register register.yaml "
+	r = microrisk(t, strings.Fields(ready+"--public again.csv --internal again")...)
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.out, "by register.yaml  it is safe with what went out before")
+	r = microrisk(t, strings.Fields(ready+"--method rounding --public no.csv --internal no")...)
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.err, "the same table went out as both by the method optimal")
+	r = microrisk(t, strings.Fields("table protect both/cells.parquet --rule min:n=3 --public value.csv --internal value --register register.yaml")...)
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.err, "both is of counts, and value.csv of value: they are not compared, though both have 52 in all")
+	require.NoFileExists(t, "no.csv")
 	r = release(1, "census.csv --register register.yaml --name census --records")
 	require.Contains(t, r.err, "both: anybody knows [S, widowed] exactly")
 	refused(t, map[string]string{
 		"table release both.csv --name x":                                                        "name the register",
+		"table release left.csv --name x --register register.yaml":                               "it is not said what is true of left.csv: name its internal folder (--internal)",
 		"table release --name x --register register.yaml":                                        "name what is to go out",
 		"table release both.csv --register register.yaml":                                        "say what the release is called",
-		"table release both.csv --register register.yaml --name x":                               "both.csv is in register.yaml already, as both",
+		"table release both.csv --register register.yaml --name x --internal both":               "both.csv is in register.yaml already, as both",
 		"table release left.csv --register register.yaml --name areas":                           "areas is the name of release 1 too",
 		"table release left.csv --register register.yaml --name x --internal none":               "none",
 		"table release left.csv --register register.yaml --name x --date 1.5.2026":               "it must be as 2026-05-01",

@@ -89,6 +89,10 @@ func Judge(ctx context.Context, s JudgeSpec, o session.Options) (*Judgement, err
 	for _, e := range j.tables {
 		if of := kindOf(e.made); of != kindOf(j.Audit) {
 			j.Skipped = append(j.Skipped, fmt.Sprintf("%s is of something else (%s)", e.Name, of))
+			if a, b := j.Audit.Table, e.made.Table; a.Text(a.Values[0]) == b.Text(b.Values[0]) {
+				j.options.Logger.Warn(fmt.Sprintf("%s is of %s, and %s of %s: they are not compared, though both have %s in all. If they are of the same things, "+
+					"make both of the records, or of counts (--count)", e.Name, of, j.own.Name, kindOf(j.Audit), a.Text(a.Values[0])))
+			}
 			continue
 		}
 		releases = append(releases, audit.Release{Name: e.Name, Audit: e.made})

@@ -17,6 +17,7 @@ import (
 	"microrisk/operators/files"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // A ReleaseSpec asks for a release to be judged by a register, and to stand in it if nothing speaks against it.
@@ -40,6 +41,10 @@ func Release(ctx context.Context, s ReleaseSpec, o session.Options) (*Judgement,
 	}
 	if err := schemas.CheckDocument(&Register{Releases: append(r.Releases[:len(r.Releases):len(r.Releases)], s.Entry)}); err != nil {
 		return nil, err
+	}
+	if s.Public != "" && s.Internal == "" {
+		return nil, session.Wrong(advice.Errorf("it is not said what is true of %s: name its internal folder (%s), as table protect made it; with --method none it "+
+			"makes a table as it is", s.Public, advice.Advice{Spec: "internal", Flags: "--internal"}))
 	}
 	before, text, err := s.text(r)
 	if err != nil {
