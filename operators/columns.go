@@ -69,6 +69,21 @@ func (c *Columns) Numbers(name string, value func(row int) float64) {
 	appendTo(c, name, array.NewFloat64Builder(c.Mem), false, all(value))
 }
 
+// NumberLists appends a column of lists of numbers.
+func (c *Columns) NumberLists(name string, value func(row int) []float64) {
+	b := array.NewListBuilderWithField(c.Mem, arrow.Field{Name: "item", Type: arrow.PrimitiveTypes.Float64})
+	appendTo(c, name, listBuilder{b}, false, all(value))
+}
+
+// listBuilder takes lists.
+type listBuilder struct{ *array.ListBuilder }
+
+// Append takes a list.
+func (b listBuilder) Append(list []float64) {
+	b.ListBuilder.Append(true)
+	b.ValueBuilder().(*array.Float64Builder).AppendValues(list, nil)
+}
+
 // NumbersOrNull appends a column of numbers; NaN is null.
 func (c *Columns) NumbersOrNull(name string, value func(row int) float64) {
 	appendTo(c, name, array.NewFloat64Builder(c.Mem), true, func(row int) (float64, bool) {

@@ -35,8 +35,8 @@ func TestLinkWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"Var2"}, o.Overlap)
 		assert.Equal(t, 1, o.Unique)
-		assert.Equal(t, 21.0, o.Pairs)
-		assert.InDelta(t, .2035, o.ExpectedUnique, .0005)
+		assert.Equal(t, 21.0, o.Total.Pairs)
+		assert.InDelta(t, .2035, o.Total.ExpectedUnique, .0005)
 		rows := table(t, "links.csv")
 		require.Len(t, rows, 3)
 		assert.Equal(t, []string{"2", "1", "1", "a.csv", "2", "b.csv", "4", "1", "4", upper}, rows[1][:10])
@@ -109,7 +109,7 @@ func TestLinkAgainstCounting(t *testing.T) {
 		}
 		assert.Equal(t, shared, len(o.Classes))
 		assert.Equal(t, unique, o.Unique)
-		assert.InDelta(t, truth, o.KnownUnique, 1e-12)
+		assert.InDelta(t, truth, o.Total.KnownUnique, 1e-12)
 		for _, c := range o.Classes {
 			k := ""
 			for _, v := range c.Values {
@@ -118,8 +118,8 @@ func TestLinkAgainstCounting(t *testing.T) {
 				}
 			}
 			assert.Equal(t, int64(f[k]), c.F)
-			assert.Equal(t, int64(fa[k]), c.RecordsA)
-			row := strings.Split(a, "\n")[c.FirstA.Row+1]
+			assert.Equal(t, int64(fa[k]), c.Records[0])
+			row := strings.Split(a, "\n")[c.First[0].Row+1]
 			if c.Values[1] != nil {
 				assert.True(t, strings.HasPrefix(row, fmt.Sprintf("%s,%s,", *c.Values[0], *c.Values[1])), row)
 			}

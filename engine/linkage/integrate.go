@@ -21,7 +21,7 @@ var nodeX, nodeW = func() (x, w []float64) {
 }()
 
 // integrated is the posterior of samples alone over many values: the first are summed, the others integrated from half below to half
-// above, in panels that are short beside F and beside all values. It has no probabilities one by one.
+// above, in panels that are short beside F and beside all values. It has the probabilities of the first few one by one.
 func (p *Problem) integrated(low, high int64, samples []fact) *posterior {
 	post := &posterior{low: low}
 	var total, mean, match float64
@@ -37,8 +37,12 @@ func (p *Problem) integrated(low, high int64, samples []fact) *posterior {
 		match += x / f
 	}
 	f := low
+	var first []float64
 	for ; f < low+firstSummed; f++ {
 		add(1, float64(f))
+		if len(first) < p.Listed {
+			first = append(first, log)
+		}
 		log += p.step(f, samples)
 	}
 	// log is that of f. The integral begins half a step below.
@@ -57,6 +61,9 @@ func (p *Problem) integrated(low, high int64, samples []fact) *posterior {
 		from += width
 	}
 	post.mean, post.correct = mean/total, match/total
+	for _, l := range first {
+		post.p = append(post.p, math.Exp(l-shift)/total)
+	}
 	return post
 }
 

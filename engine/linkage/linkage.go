@@ -1,9 +1,10 @@
-// Package linkage tells how likely it is that records of two samples of one population, which agree on the variables that both have,
-// are the same person: naive Bayesian record linkage.
+// Package linkage tells how likely it is that records of two or more samples of one population, which agree on the variables that all
+// have, are the same person: Bayesian record linkage.
 //
-// The samples share overlap variables. A class over them with exactly one record in each sample is a unique match, and with F people
-// of the class in the population the two records are one person with probability 1/F. What is known of F are the sizes of the samples
-// and of the population, and other tables that were published of it: exact, perturbed, or counted from samples.
+// The samples share overlap variables. A class over them with exactly one record in each of two samples is a unique match, and with F
+// people of the class in the population the two records are one person with probability 1/F. What is known of F are the sizes of the
+// samples and of the population, other tables that were published of it (exact, perturbed, or counted from samples), and what a model of
+// the population says of the class; without one all numbers of people are taken to be equally likely at first.
 //
 //	p := &linkage.Problem{People: 18, Levels: []int{2}, Overlap: []int{0}, Samples: samples, Tables: tables}
 //	matches, err := p.Link(ctx)
@@ -26,14 +27,15 @@ import (
 // MostPeople is the largest population that can be computed with.
 const MostPeople = 1 << 53
 
-// A Problem is two samples, and what else is known of their population.
+// A Problem is two samples or more, and what else is known of their population.
 type Problem struct {
 	People  int64    // N
 	Levels  []int    // categories of each variable that any sample or table has; a category that only one of them has counts too
 	Open    []bool   // variables that may have categories besides these, which nobody lists; nil: none may
-	Overlap []int    // the variables that both samples have, ascending
-	Samples []Counts // two, over the overlap and whatever variables of Tables they have
+	Overlap []int    // the variables that all samples have, ascending
+	Samples []Counts // over the overlap and whatever variables of Tables they have
 	Tables  []Table
+	Prior   *Prior // what a model says of F; nil: the prior is flat
 
 	// Tight takes the narrowest bounds that samples, tables and N imply together, where Naive ones are made table by table.
 	Tight bool
@@ -41,6 +43,7 @@ type Problem struct {
 	// alone. All splits of a sum into its parts are taken to be equally likely.
 	Convolve bool
 
+	Listed   int                     // the most numbers of people of each class whose probabilities are listed
 	Progress func(done, total int64) // called now and then with the classes linked; nil: not at all
 }
 
@@ -59,26 +62,48 @@ type Table struct {
 	Sample bool           // counted from a sample of the population, exactly; Kernel is not looked at
 }
 
-// A Match is a class of the overlap with records in both samples.
+// A Match is a class of the overlap with records in two samples or more.
 type Match struct {
 	Codes   []uint32 // by overlap variable
-	A, B    int64    // records of the samples; 1 and 1: a unique match
+	Records []int64  // by sample
 	Low     int64    // bounds on F
 	High    int64
-	Mean    float64 // E[F]
-	Correct float64 // E[1/F]: chance that a record of A and one of B in the class are one person
+	Mean    float64   // E[F]
+	Correct float64   // E[1/F]: chance that two records of different samples in the class are one person
+	Law     []float64 // P(F = Low), P(F = Low + 1), ...: as many as were asked for
 }
 
-// Unique tells whether the class is a unique match.
-func (m *Match) Unique() bool { return m.A == 1 && m.B == 1 }
+// Unique tells whether two samples have one record each of the class.
+func (m *Match) Unique() bool { return Uniques(m.Records) > 0 }
 
 // Pairs is the number of candidate pairs; Correct of these are expected to be one person each.
-func (m *Match) Pairs() float64 { return float64(m.A) * float64(m.B) }
+func (m *Match) Pairs() float64 { return Pairs(m.Records) }
+
+// Pairs is how many pairs of records of different samples there are.
+func Pairs(records []int64) float64 {
+	pairs, before := 0.0, 0.0
+	for _, n := range records {
+		pairs += before * float64(n)
+		before += float64(n)
+	}
+	return pairs
+}
+
+// Uniques is how many pairs of samples have one record each.
+func Uniques(records []int64) int {
+	n := 0
+	for _, r := range records {
+		if r == 1 {
+			n++
+		}
+	}
+	return n * (n - 1) / 2
+}
 
 // Check finds what is wrong with a problem.
 func (p *Problem) Check() error {
-	if len(p.Samples) != 2 {
-		return fmt.Errorf("two samples are linked, not %d", len(p.Samples))
+	if len(p.Samples) < 2 {
+		return fmt.Errorf("two samples are linked or more, not %d", len(p.Samples))
 	}
 	if len(p.Overlap) == 0 {
 		return errors.New("the samples have no variable in common: there is nothing to link by")
@@ -226,16 +251,17 @@ func (k key) part(places []int) key {
 	return key(b)
 }
 
-// Link finds the classes with records in both samples, ascending by their codes. Errors: what Check finds; tables that contradict the
+// Link finds the classes with records in two samples or more, ascending by their codes. Errors: what Check finds; tables that contradict the
 // samples or each other; a table too large for tight bounds; a context that ends.
 func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	a, b := p.Samples[0].collapse(p.Overlap), p.Samples[1].collapse(p.Overlap)
-	shared := slices.DeleteFunc(sortedKeys(a), func(k key) bool { return b[k] == 0 })
-	n := [2]int64{p.Samples[0].records(), p.Samples[1].records()}
-
+	classes, shared := p.shared()
+	n := make([]int64, len(p.Samples))
+	for i := range n {
+		n[i] = p.Samples[i].records()
+	}
 	evidence := make([]*evidence, len(p.Tables))
 	for i := range p.Tables {
 		var err error
@@ -246,7 +272,7 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 	var narrow *tight
 	if p.Tight {
 		var err error
-		if narrow, err = p.narrow(ctx, a, b); err != nil {
+		if narrow, err = p.narrow(ctx, classes); err != nil {
 			return nil, err
 		}
 	}
@@ -259,8 +285,11 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		if p.Progress != nil && (i%1024 == 0 || p.Tight) {
 			p.Progress(int64(i), int64(len(shared)))
 		}
-		m := Match{Codes: k.codes(), A: a[k], B: b[k]}
-		m.Low, m.High = max(m.A, m.B), p.People-max(n[0]-m.A, n[1]-m.B)
+		m := Match{Codes: k.codes(), High: p.People}
+		for i, c := range classes {
+			m.Records = append(m.Records, c[k])
+			m.Low, m.High = max(m.Low, c[k]), min(m.High, p.People-(n[i]-c[k]))
+		}
 		facts := m.narrow(k, n, evidence)
 		if narrow != nil && m.Low <= m.High {
 			low, high, err := narrow.of(ctx, k)
@@ -272,26 +301,47 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		if m.Low > m.High {
 			return nil, &ClassError{Codes: m.Codes, Low: m.Low, High: m.High}
 		}
+		if p.Prior != nil {
+			if err := p.expect(&m, facts, narrow != nil || len(p.Tables) > 0); err != nil {
+				return nil, &ClassError{Codes: m.Codes, Reason: err.Error()}
+			}
+			matches = append(matches, m)
+			continue
+		}
 		id := fmt.Sprint(m.Low, m.High, facts)
 		if known[id] == nil {
 			post, err := p.posterior(m.Low, m.High, facts)
-			if err == nil {
-				post.p = nil // the moments are enough, and a large population has many values
-			}
 			if err != nil {
 				return nil, &ClassError{Codes: m.Codes, Reason: err.Error()}
 			}
+			post.shorten(m.Low, p.Listed)
 			known[id] = post
 		}
-		m.Mean, m.Correct = known[id].mean, known[id].correct
+		m.Mean, m.Correct, m.Law = known[id].mean, known[id].correct, known[id].p
 		matches = append(matches, m)
 	}
 	return matches, nil
 }
 
+// shared are the classes of each sample with their records, and those that two samples have or more, ascending.
+func (p *Problem) shared() (classes []map[key]int64, shared []key) {
+	has := map[key]int{}
+	for i := range p.Samples {
+		c := p.Samples[i].collapse(p.Overlap)
+		for k := range c {
+			has[k]++
+		}
+		classes = append(classes, c)
+	}
+	return classes, slices.DeleteFunc(sortedKeys(has), func(k key) bool { return has[k] < 2 })
+}
+
 // narrow brings the bounds of a class to those of each table, and gives the facts that its posterior is of; n are the sizes of the samples.
-func (m *Match) narrow(k key, n [2]int64, known []*evidence) []fact {
-	facts := []fact{{records: n[0], count: m.A}, {records: n[1], count: m.B}}
+func (m *Match) narrow(k key, n []int64, known []*evidence) []fact {
+	var facts []fact
+	for i, records := range n {
+		facts = append(facts, fact{records: records, count: m.Records[i]})
+	}
 	for _, e := range known {
 		low, high, f := e.of(k)
 		m.Low, m.High = max(m.Low, low), min(m.High, high)

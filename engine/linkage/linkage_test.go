@@ -330,7 +330,7 @@ func TestRefuses(t *testing.T) {
 	}{
 		"population":     {func(p *Problem) { p.People = 5 }, "sample 1 has 6 records, the population 5"},
 		"no overlap":     {func(p *Problem) { p.Overlap = nil }, "no variable in common"},
-		"one sample":     {func(p *Problem) { p.Samples = p.Samples[:1] }, "two samples are linked, not 1"},
+		"one sample":     {func(p *Problem) { p.Samples = p.Samples[:1] }, "two samples are linked or more, not 1"},
 		"lacks":          {func(p *Problem) { p.Overlap = []int{0} }, "sample 2 lacks"},
 		"not a multiple": {func(p *Problem) { p.Tables[0].Count[2] = 4 }, "never publishes a count of 4"},
 		"code":           {func(p *Problem) { p.Tables[0].Codes[0][0] = 9 }, "code 9"},

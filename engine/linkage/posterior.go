@@ -18,6 +18,30 @@ type posterior struct {
 	mean, correct float64
 }
 
+// shorten leaves the probabilities of the numbers of people from a bound on that are listed: until hardly any is left.
+func (post *posterior) shorten(low int64, listed int) {
+	if listed == 0 {
+		post.p = nil // the moments are enough, and a large population has many values
+		return
+	}
+	skipped := make([]float64, min(max(post.low-low, 0), int64(listed)))
+	post.p = short(append(skipped, post.p[:min(len(post.p), listed)]...), listed)
+}
+
+// left is the probability that lists of probabilities leave out, if they are not cut before.
+const left = 0.001
+
+// short is a list of probabilities until no more than left is left, and no more than listed.
+func short(p []float64, listed int) []float64 {
+	sum := 0.0
+	for i, x := range p[:min(len(p), listed)] {
+		if sum += x; sum >= 1-left {
+			return slices.Clone(p[:i+1])
+		}
+	}
+	return slices.Clone(p[:min(len(p), listed)])
+}
+
 // negligible is the logarithm below which a probability is left out.
 const negligible = -100
 
@@ -45,8 +69,8 @@ func (p *Problem) posterior(low, high int64, facts []fact) (*posterior, error) {
 	if high-low >= mostTerms {
 		return nil, errors.New("too many numbers of people are possible for so many published cells: leave convolve out")
 	}
-	post := &posterior{low: low, p: make([]float64, high-low+1)}
-	logs := make([]float64, len(post.p))
+	post := &posterior{low: low}
+	logs := make([]float64, high-low+1)
 	for i := 1; i < len(logs); i++ {
 		logs[i] = logs[i-1] + p.step(low+int64(i)-1, samples)
 	}
@@ -59,12 +83,18 @@ func (p *Problem) posterior(low, high int64, facts []fact) (*posterior, error) {
 			logs[i] += l
 		}
 	}
+	return post, post.of(logs)
+}
+
+// of takes the logarithms of the probabilities of low, low + 1, ..., up to a constant.
+func (post *posterior) of(logs []float64) error {
+	post.p = make([]float64, len(logs))
 	most := math.Inf(-1)
 	for _, l := range logs {
 		most = max(most, l)
 	}
 	if math.IsInf(most, -1) {
-		return nil, errors.New("the tables and samples contradict each other: no number of people agrees with all of them")
+		return errors.New("the tables and samples contradict each other: no number of people agrees with all of them")
 	}
 	total := 0.0
 	for i, l := range logs {
@@ -73,11 +103,11 @@ func (p *Problem) posterior(low, high int64, facts []fact) (*posterior, error) {
 	}
 	for i := range post.p {
 		post.p[i] /= total
-		f := float64(low + int64(i))
+		f := float64(post.low + int64(i))
 		post.mean += post.p[i] * f
 		post.correct += post.p[i] / f
 	}
-	return post, nil
+	return nil
 }
 
 // step is how much the logarithm of the probability of the samples changes from F to F + 1; each is hypergeometric: C(F, f) C(N-F, n-f)

@@ -76,8 +76,8 @@ func (c *cells) sums(over []int) map[key][]program.Term {
 	return terms
 }
 
-// narrow prepares tight bounds; a and b are the classes of the samples.
-func (p *Problem) narrow(ctx context.Context, a, b map[key]int64) (*tight, error) {
+// narrow prepares tight bounds; samples are the classes of each.
+func (p *Problem) narrow(ctx context.Context, samples []map[key]int64) (*tight, error) {
 	t := &tight{problem: p}
 	var inTables []int
 	separate := true
@@ -96,7 +96,7 @@ func (p *Problem) narrow(ctx context.Context, a, b map[key]int64) (*tight, error
 		t.whole.AddRow("", float64(p.People), float64(p.People), t.layout.sums(nil)[""]...)
 		return t, nil
 	}
-	return t, t.separately(ctx, inTables, a, b)
+	return t, t.separately(ctx, inTables, samples)
 }
 
 // model has a column for each cell and a row for each sum that a sample or table knows.
@@ -169,9 +169,9 @@ func sortedKeys[V any](m map[key]V) []key {
 }
 
 // classes are those that a sample or a table has.
-func (p *Problem) classes(a, b map[key]int64) map[key]span {
+func (p *Problem) classes(samples []map[key]int64) map[key]span {
 	list := map[key]span{}
-	for _, m := range []map[key]int64{a, b} {
+	for _, m := range samples {
 		for k := range m {
 			list[k] = span{}
 		}
@@ -185,9 +185,9 @@ func (p *Problem) classes(a, b map[key]int64) map[key]span {
 }
 
 // separately bounds each class by itself.
-func (t *tight) separately(ctx context.Context, inTables []int, a, b map[key]int64) error {
+func (t *tight) separately(ctx context.Context, inTables []int, samples []map[key]int64) error {
 	p := t.problem
-	t.alone = p.classes(a, b)
+	t.alone = p.classes(samples)
 	variables := slices.DeleteFunc(inTables, func(v int) bool { return slices.Contains(p.Overlap, v) })
 	slices.Sort(variables)
 	layout, err := p.cells(slices.Compact(variables), "of each class in the tables")

@@ -83,6 +83,15 @@ func (o Operator) Counts() operators.Key { return operators.KeyOf(&o.Config, o.K
 
 // BindAs is a Keyed operator's.
 func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, error) {
+	b, err := o.bind(in, frequency)
+	if err != nil {
+		return nil, err
+	}
+	return b.Plan, nil
+}
+
+// bind is BindAs.
+func (o Operator) bind(in *arrow.Schema, frequency bool) (*bound, error) {
 	b := &bound{Operator: o}
 	var err error
 	if b.BoundKey, err = operators.BindKey(&b.Config, o.Key, in, frequency); err != nil {
@@ -105,9 +114,9 @@ func (o Operator) BindAs(in *arrow.Schema, frequency bool) (*operators.Plan, err
 		return nil, err
 	}
 	if b.Config.Fit == FitEach {
-		return b.Plan, b.requestEach()
+		return b, b.requestEach()
 	}
-	return b.Plan, nil
+	return b, nil
 }
 
 // bound is mc3, bound to a schema.

@@ -74,16 +74,16 @@ func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options
 	se := func(sum int) float64 { return math.Sqrt(variances[sum]) }
 	drawn := f.PopulationUniques * (1 - u.fraction) // each population unique was drawn, or not
 	return []Interval{
-		interval(LimitPU, f.PU, math.Hypot(se(sumUniques), math.Sqrt(drawn))/n, 1),
-		interval(LimitPUSU, f.PUSU, se(sumUniques)/n1, 1),
-		interval(LimitCMUM, f.CMUM, f.CMUM*f.CMUM*se(sumPeople)/n1, 1),
-		interval(LimitCMSU, f.CMSU, se(sumMatches)/n1, 1),
-		interval(schemas.LimitReidentifications, f.Reidentifications, se(sumAll), float64(d.Cells())),
+		IntervalOf(LimitPU, f.PU, math.Hypot(se(sumUniques), math.Sqrt(drawn))/n, 1),
+		IntervalOf(LimitPUSU, f.PUSU, se(sumUniques)/n1, 1),
+		IntervalOf(LimitCMUM, f.CMUM, f.CMUM*f.CMUM*se(sumPeople)/n1, 1),
+		IntervalOf(LimitCMSU, f.CMSU, se(sumMatches)/n1, 1),
+		IntervalOf(schemas.LimitReidentifications, f.Reidentifications, se(sumAll), float64(d.Cells())),
 	}, nil
 }
 
-// interval is that of a figure between 0 and most: of the beta law that has its mean and variance.
-func interval(measure string, x, se, most float64) Interval {
+// IntervalOf is that of a figure between 0 and most: of the beta law that has its mean and variance.
+func IntervalOf(measure string, x, se, most float64) Interval {
 	out := Interval{Measure: measure, SE: se, Lower: x, Upper: x}
 	switch law := LawOf(x/most, se/most); {
 	case se == 0:

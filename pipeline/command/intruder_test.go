@@ -95,6 +95,8 @@ func TestAttackBySpec(t *testing.T) {
 
 func TestLinkBySpec(t *testing.T) {
 	intruder(t)
+	sameBySpec(t, strings.Fields("link a.csv b.csv c.csv --key A --model --search exact --prior-precision 3 --posterior 4 --population-size 40 --out l.arrow"), "l.arrow")
+	sameBySpec(t, strings.Fields("link a.csv b.csv --key A --prior flat --population-size 40 --out l.csv"), "l.csv")
 	sameBySpec(
 		t,
 		strings.Fields(
@@ -113,7 +115,7 @@ func TestLinkBySpec(t *testing.T) {
 	require.Contains(t, r.out, "population_size: 30\n")
 	require.Contains(t, r.out, "recode_b: {S: {map: {\"1\": m, \"2\": f}, replace: true}}\n")
 	refused(t, map[string]string{
-		"link --spec spec.yaml a.csv":                                          "two samples are linked, not 1",
+		"link --spec spec.yaml a.csv":                                          "two samples are linked or more, not 1",
 		"link --spec spec.yaml --population p.csv":                             "spec.yaml:8:1: the file of the population says how large it is",
 		"link a.csv b.csv --population-size 29 --recode-b r.yaml --out r.yaml": "r.yaml",
 	}, ExitWrong)
@@ -147,7 +149,7 @@ func TestLinkCommand(t *testing.T) {
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Regexp(t, `unique matches +1`, r.out)
 	refused(t, map[string]string{
-		"link --population-size 9 a.csv":                                      "two samples are linked, not 1",
+		"link --population-size 9 a.csv":                                      "two samples are linked or more, not 1",
 		"link a.csv b.csv":                                                    "how large is the population",
 		"link --population-size x a.csv b.csv":                                `--population-size is "x"`,
 		"link --population-size 29 --key Q a.csv b.csv":                       `no column "Q"`,
@@ -156,6 +158,13 @@ func TestLinkCommand(t *testing.T) {
 		"link --population-size 29 --recode-a a.csv a.csv b.csv":              "a.csv",
 		"link --population-size 29 --pairs p2.csv --most-pairs 0 a.csv b.csv": "--most-pairs is 0",
 		"link --population-size 29 --scheme random a.csv b.csv":               "there are none",
+		"link --population-size 29 --prior uniform a.csv b.csv":               `there is no prior "uniform"; it is model or flat`,
+		"link --population-size 29 --prior flat --search exact a.csv b.csv":   "the flat prior is of no model",
+		"link --population-size 29 --prior flat --model a.csv b.csv":          "leave one of them out",
+		"link --population-size 29 --posterior 5 --out l.csv a.csv b.csv":     "l.csv is CSV, which has no lists",
+		"link --population-size 29 --posterior x a.csv b.csv":                 "--posterior is \"x\"",
+		"link --population-size 29 --prior-precision 1,3 a.csv b.csv":         "one prior precision",
+		"link --population-size 29 --iterations 50 a.csv b.csv":               "iterations belongs to search: mc3",
 	}, ExitWrong, ExitFailed)
 }
 

@@ -290,16 +290,16 @@ func TestBridgeLinksAsByHand(t *testing.T) {
 		require.NoError(t, err)
 		want, err := link.Run(t.Context(), link.Spec{A: []string{"ha.csv"}, B: []string{"hb.csv"}, PopulationSize: 300}, session.Options{})
 		require.NoError(t, err)
-		for _, pair := range [][2]any{{want.Unique, got.Unique}, {want.Pairs, got.Pairs}, {want.ClassesA, got.ClassesA}, {want.ClassesB, got.ClassesB},
+		for _, pair := range [][2]any{{want.Unique, got.Unique}, {want.Total.Pairs, got.Total.Pairs}, {want.Samples, got.Samples},
 			{len(want.Classes), len(got.Classes)}} {
 			require.Equal(t, pair[0], pair[1])
 		}
-		require.InDelta(t, want.ExpectedUnique, got.ExpectedUnique, 1e-9)
-		require.InDelta(t, want.ExpectedPairs, got.ExpectedPairs, 1e-9)
+		require.InDelta(t, want.Total.ExpectedUnique, got.Total.ExpectedUnique, 1e-9)
+		require.InDelta(t, want.Total.ExpectedPairs, got.Total.ExpectedPairs, 1e-9)
 		matches := func(o *link.Outcome) map[[2]int64]float64 {
 			found := make(map[[2]int64]float64)
 			for _, c := range o.Classes {
-				found[[2]int64{c.FirstA.Row, c.FirstB.Row}] = c.Correct
+				found[[2]int64{c.First[0].Row, c.First[1].Row}] = c.Correct
 			}
 			return found
 		}

@@ -2,10 +2,12 @@ package link
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"microrisk/engine/linkage"
+	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
@@ -40,6 +42,20 @@ func (s *Spec) Fields() schemas.Table {
 				Usage: "published cells that are parts of a class, or sums of several, weigh in the chance too, all splits being equally likely",
 			},
 		},
+		{Name: "prior", To: &s.Prior, Words: Priors, Unlike: "there is no prior %q; it is " + strings.Join(Priors, " or "),
+			Doc: "What is taken for known of the people of a class at first. model: what a model of all samples together says, with an effect of each class. " +
+				"flat: all numbers are equally likely. Without it the model, but flat where the samples have fewer than 100 records together.",
+			Flag: &schemas.Flag{
+				Name:  "prior",
+				Usage: "what is known of the people of a class at first: model (of all samples together) or flat (all numbers are equally likely; default: model, of 100 records or more)",
+			}},
+		{Name: "posterior", To: &s.Posterior, Range: schemas.Within(0, mostPosterior).Saying("it must be a whole number from 0 to %d, such as %d", mostPosterior, DefaultPosterior),
+			Doc: "Numbers of people whose probabilities the column posterior lists for each class, at most, from lower on; 0 for no such column. Without it 20, and " +
+				"none in CSV, which has no lists.",
+			Flag: &schemas.Flag{
+				Name:  "posterior",
+				Usage: "list the probabilities of `N` numbers of people of each class at most, from lower on (default: 20; 0: none, as in CSV)",
+			}},
 		{Name: "out", To: &s.Out, File: true, Doc: "File with one row a class that both samples have (.parquet, .arrow or .csv).",
 			Flag: &schemas.Flag{
 				Name:  "out",
@@ -52,15 +68,34 @@ func (s *Spec) Fields() schemas.Table {
 		{Name: "most_pairs", To: &s.MostPairs, Range: schemas.AtLeast(1), Default: int64(DefaultPairs), Doc: "Write no more candidate pairs than this.",
 			Flag: &schemas.Flag{Name: "most-pairs", Usage: "write no more than `N` candidate pairs"}},
 		{Name: "perturb", To: schemas.Nested(s.Scheme.Fields().Without("secret"))},
+		{Name: "model", To: schemas.Nested(s.modelFields())},
 	})
 	return t
 }
+
+// mostPosterior is the most numbers of people whose probabilities are listed.
+const mostPosterior = 10_000
+
+// modelFields are those of mc3 that say how models are found: what is made of them is made here.
+func (s *Spec) modelFields() schemas.Table {
+	t := s.Model.Fields()
+	for _, name := range []string{"prefix", "key", "missing", "baselines", "relative_risk", "ordinal", "by", "domains", "fit", "known_tables", "replace", "estimator",
+		"posterior_draws", "cell_draws", "anchor", "set_match", "model_in", "model_out"} {
+		t = t.Without(name)
+	}
+	t.What, t.Doc = "the model", "Models of the population, as mc3 finds them, fitted to all samples together."
+	return t
+}
+
+// lists tells whether the file of matches can have lists.
+func (s *Spec) lists() bool { return s.Out != "" && session.KindOf(s.Out) != "csv" }
 
 // sampleFields are those of the samples and of what they have in common. The flags of recodes are read by who reads files.
 func (s *Spec) sampleFields() []schemas.Field {
 	return []schemas.Field{
 		{Name: "a", To: &s.A, Single: true, Repeat: true, File: true, Doc: "Files of the first sample."},
 		{Name: "b", To: &s.B, Single: true, Repeat: true, File: true, Doc: "Files of the second sample."},
+		{Name: "further", To: &s.Further, File: true, Doc: "More samples of the same population, each a file, glob or folder; bands are their only recodes."},
 		{Name: "key", To: &s.Key,
 			Flag: &schemas.Flag{Name: "key", Short: "k", Usage: "overlap `VARIABLES`, separated by commas (default: all columns that both samples have)"}},
 		{
@@ -143,7 +178,9 @@ func (s *Spec) Check(c *schemas.Checker) {
 	c.Perturbation("perturb", &s.Scheme)
 	switch {
 	case len(s.A) == 0 || len(s.B) == 0:
-		c.Add("", "two samples are linked: name the files of both (a, b)")
+		c.Add("", "two samples are linked or more: name the files of two (a, b)")
+	case len(s.Further) > mostSamples-2:
+		c.Add("further", "there are %d samples: at most %d can be linked at once", len(s.Further)+2, mostSamples)
 	case s.Population != nil && s.PopulationSize != 0:
 		c.Add("population_size", "the file of the population says how large it is: leave the population size out")
 	case s.Population == nil && s.PopulationSize < 1:
@@ -162,6 +199,7 @@ func (s *Spec) Check(c *schemas.Checker) {
 		c.Add("most_pairs", "%s is of %s, which is not there", t.Advice("", "most_pairs", ""), t.Advice("", "pairs", ""))
 	}
 	s.checkKey(c)
+	s.checkPrior(c)
 	for _, r := range []struct {
 		name string
 		list *[]recode.Column
@@ -170,6 +208,45 @@ func (s *Spec) Check(c *schemas.Checker) {
 			(*recode.Config)(r.list).Check(c, r.name, nil)
 		}
 	}
+}
+
+// mostSamples is the most samples that are linked at once: each has a letter, and every two of them are compared.
+const mostSamples = 10
+
+// checkPrior judges what is said of the prior and of its model.
+func (s *Spec) checkPrior(c *schemas.Checker) {
+	if s.Posterior != nil && *s.Posterior > 0 {
+		switch {
+		case s.Out == "":
+			c.Add("posterior", "the list of probabilities is a column of the file of matches, which is not there: name it (out)")
+		case !s.lists():
+			c.Add("posterior", "%s is CSV, which has no lists: take .parquet or .arrow, or leave posterior out", s.Out)
+		}
+	}
+	if s.Prior == PriorFlat {
+		if !reflect.DeepEqual(s.Model, mc3.Config{}) {
+			c.Add("model", "the flat prior is of no model: leave out how one is found (%s), or the flat prior", strings.Join(s.modelled(), ", "))
+		}
+		return
+	}
+	if len(s.Model.PriorPrecision) > 1 {
+		c.Add("model.prior_precision", "a link takes one prior precision, or auto")
+	}
+	spec := &schemas.Spec{Key: s.Key, Sampling: &schemas.Sampling{Fraction: 1}}
+	if spec.Key == nil {
+		spec.Key = &schemas.Key{Variables: []schemas.KeyVariable{}}
+	}
+	s.Model.Check(c, "model", spec)
+}
+
+// modelled are the settings of the model that are said.
+func (s *Spec) modelled() (names []string) {
+	for _, f := range s.modelFields().Fields {
+		if f.Said() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // checkKey judges the overlap and the levels of variables.

@@ -1,4 +1,4 @@
-// Package link tells which records of two samples may be the same person, from file to file; package engine/linkage has the mathematics.
+// Package link tells which records of several samples may be the same person, from file to file; package engine/linkage has the mathematics.
 package link
 
 import (
@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"microrisk/engine/contingency"
 	"microrisk/engine/linkage"
 	"microrisk/engine/perturb"
-	"microrisk/engine/uniques"
 	"microrisk/operators"
 	"microrisk/operators/recode"
 	"microrisk/pipeline/released"
@@ -21,14 +21,17 @@ import (
 	"microrisk/schemas"
 )
 
-// Run counts two samples over what they have in common, and tells for each class how likely it is that a record of one and a record
-// of the other are one person. Errors about what was asked are those for which IsSpec is true.
+// Run counts samples over what they have in common, and tells for each class how likely it is that records of two of them are one person. Errors about what was asked are those for which IsSpec is true.
 func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	o = o.WithDefaults()
 	if err := s.check(o.Reads); err != nil {
 		return nil, err
 	}
 	schemas.Complete(s.Fields())
+	if s.Posterior == nil && s.lists() {
+		s.Posterior = new(int)
+		*s.Posterior = DefaultPosterior
+	}
 	o.Sweep(s.Out, s.Pairs)
 	l := &linking{Spec: s, options: o}
 	defer l.Close()
@@ -47,52 +50,23 @@ type linking struct {
 	Spec
 	options    session.Options
 	overlap    schemas.Key
-	a, b       *linked
+	samples    []*linked
 	population *contingency.Table
 	tables     []*released.Tables // Tables, Exact and Sampled
 	without    []string           // columns that cannot be key variables, of a sample, when no key was named
 }
 
 func (l *linking) Close() {
-	for _, s := range []*linked{l.a, l.b} {
-		if s != nil {
-			s.Close()
-		}
+	for _, s := range l.samples {
+		s.Close()
 	}
 }
 
 // open finds the overlap, reads the tables, and opens the samples.
 func (l *linking) open(ctx context.Context) error {
-	var columns, without [2][]string // that can be key variables, and that cannot
-	for i, s := range []struct {
-		role    string
-		files   []string
-		recodes []recode.Column
-	}{{"sample A", l.A, l.RecodeA}, {"sample B", l.B, l.RecodeB}} {
-		var err error
-		if columns[i], without[i], err = l.columnsOf(ctx, s.role, s.files, slices.Concat(s.recodes, l.Bands)); err != nil {
-			return err
-		}
-	}
-	if l.Key != nil {
-		l.overlap = *l.Key
-		l.overlap.Variables = slices.Clone(l.overlap.Variables)
-	} else {
-		for i, list := range without {
-			for _, name := range list {
-				if slices.Contains(columns[1-i], name) || slices.Contains(without[1-i], name) {
-					l.without = append(l.without, name)
-				}
-			}
-		}
-		for _, name := range columns[0] {
-			if slices.Contains(columns[1], name) {
-				l.overlap.Variables = append(l.overlap.Variables, schemas.KeyVariable{Name: name})
-			}
-		}
-		if len(l.overlap.Variables) == 0 {
-			return session.Wrong(errors.New("the samples have no column in common that could be a key variable: recode those of one of them to the names of the other"))
-		}
+	columns, err := l.findOverlap(ctx)
+	if err != nil {
+		return err
 	}
 	if l.overlap.Missing == "" {
 		l.overlap.Missing = l.Missing
@@ -105,6 +79,99 @@ func (l *linking) open(ctx context.Context) error {
 			v.Levels = l.levels(v.Name)
 		}
 	}
+	if err := l.readTables(ctx); err != nil {
+		return err
+	}
+	open := func(role string, files []string, recodes []recode.Column, has []string) (*linked, error) {
+		key := l.overlap
+		key.Variables = slices.Clone(key.Variables)
+		for _, t := range l.tables {
+			for _, variable := range t.Variables {
+				name := variable.Name
+				// Within the classes of the overlap, what a sample has of the tables' variables narrows tight bounds.
+				known := slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
+				if l.Bounds == "tight" && !known && slices.Contains(has, name) {
+					key.Variables = append(key.Variables, schemas.KeyVariable{Name: name, Levels: l.levels(name)})
+				}
+			}
+		}
+		return openLinked(ctx, role, l.specOf(files, key, recodes), l.options)
+	}
+	if err := l.checkLevels(); err != nil {
+		return err
+	}
+	for i, f := range l.files() {
+		sample, err := open(f.role, f.files, f.recodes, columns[i])
+		if err != nil {
+			return err
+		}
+		l.samples = append(l.samples, sample)
+	}
+	return nil
+}
+
+// A sampleFiles is what the spec says of a sample.
+type sampleFiles struct {
+	role    string
+	files   []string
+	recodes []recode.Column
+}
+
+// files are the samples, in order.
+func (s *Spec) files() []sampleFiles {
+	list := []sampleFiles{{"sample A", s.A, s.RecodeA}, {"sample B", s.B, s.RecodeB}}
+	for _, path := range s.Further {
+		list = append(list, sampleFiles{"sample " + Letter(len(list)), []string{path}, nil})
+	}
+	return list
+}
+
+// Letter is what a sample is called.
+func Letter(i int) string { return string(rune('A' + i)) }
+
+// findOverlap finds the variables that all samples have, and gives the columns of each that can be key variables.
+func (l *linking) findOverlap(ctx context.Context) (columns [][]string, err error) {
+	files := l.files()
+	columns = make([][]string, len(files))
+	without := make([][]string, len(files)) // that cannot
+	for i, s := range files {
+		if columns[i], without[i], err = l.columnsOf(ctx, s.role, s.files, slices.Concat(s.recodes, l.Bands)); err != nil {
+			return nil, err
+		}
+	}
+	if l.Key != nil {
+		l.overlap = *l.Key
+		l.overlap.Variables = slices.Clone(l.overlap.Variables)
+		return columns, nil
+	}
+	all := func(name string, with bool) bool { // all samples have the column, as a key variable or not
+		for i := range files {
+			if !slices.Contains(columns[i], name) && !(with && slices.Contains(without[i], name)) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, list := range without {
+		for _, name := range list {
+			if all(name, true) {
+				l.without = append(l.without, name)
+			}
+		}
+	}
+	for _, name := range columns[0] {
+		if all(name, false) {
+			l.overlap.Variables = append(l.overlap.Variables, schemas.KeyVariable{Name: name})
+		}
+	}
+	if len(l.overlap.Variables) == 0 {
+		return nil, session.Wrong(errors.New("the samples have no column in common that could be a key variable: recode those of one of them to the names of the other"))
+	}
+	return columns, nil
+}
+
+// readTables reads the published tables.
+func (l *linking) readTables(ctx context.Context) error {
 	kernel, err := operators.Kernel(&l.Scheme)
 	if err != nil {
 		return session.Wrong(err)
@@ -137,29 +204,7 @@ func (l *linking) open(ctx context.Context) error {
 		}
 		l.tables = append(l.tables, t)
 	}
-	open := func(role string, files []string, recodes []recode.Column, has []string) (*linked, error) {
-		key := l.overlap
-		key.Variables = slices.Clone(key.Variables)
-		for _, t := range l.tables {
-			for _, variable := range t.Variables {
-				name := variable.Name
-				// Within the classes of the overlap, what a sample has of the tables' variables narrows tight bounds.
-				known := slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
-				if l.Bounds == "tight" && !known && slices.Contains(has, name) {
-					key.Variables = append(key.Variables, schemas.KeyVariable{Name: name, Levels: l.levels(name)})
-				}
-			}
-		}
-		return openLinked(ctx, role, l.specOf(files, key, recodes), l.options)
-	}
-	if err := l.checkLevels(); err != nil {
-		return err
-	}
-	if l.a, err = open("sample A", l.A, l.RecodeA, columns[0]); err != nil {
-		return err
-	}
-	l.b, err = open("sample B", l.B, l.RecodeB, columns[1])
-	return err
+	return nil
 }
 
 func (l *linking) specOf(files []string, key schemas.Key, recodes []recode.Column) *schemas.Spec {
@@ -200,12 +245,13 @@ func (l *linking) columnsOf(ctx context.Context, role string, files []string, re
 
 // link counts and links.
 func (l *linking) link(ctx context.Context) (*Outcome, error) {
-	for _, s := range []*linked{l.a, l.b} {
+	out := &Outcome{People: l.PopulationSize, Known: l.Population != nil}
+	for _, s := range l.samples {
 		if err := s.read(ctx); err != nil {
 			return nil, err
 		}
+		out.Samples = append(out.Samples, Sample{Records: s.table.Records()})
 	}
-	out := &Outcome{People: l.PopulationSize, RecordsA: l.a.table.Records(), RecordsB: l.b.table.Records(), Known: l.Population != nil}
 	for _, v := range l.overlap.Variables {
 		out.Overlap = append(out.Overlap, v.Name)
 	}
@@ -213,7 +259,7 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 	if l.without = slices.Compact(l.without); len(l.without) > 0 {
 		out.Warnings = append(
 			out.Warnings,
-			fmt.Sprintf("not linked by %s, which cannot be key variables in both samples: band or recode them", strings.Join(l.without, ", ")),
+			fmt.Sprintf("not linked by %s, which cannot be key variables in all samples: band or recode them", strings.Join(l.without, ", ")),
 		)
 	}
 	if l.Population != nil {
@@ -223,13 +269,13 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 		}
 		out.People = l.population.Records()
 	}
-	for i, n := range []int64{out.RecordsA, out.RecordsB} {
-		if n > out.People {
-			return nil, fmt.Errorf("sample %c has %d records, the population %d: a sample is part of its population", 'A'+i, n, out.People)
+	for i, s := range out.Samples {
+		if s.Records > out.People {
+			return nil, fmt.Errorf("sample %s has %d records, the population %d: a sample is part of its population", Letter(i), s.Records, out.People)
 		}
 	}
 	for _, name := range out.Overlap {
-		if slices.Contains(linkColumns, name) {
+		if slices.Contains(linkColumns(len(l.samples)), name) {
 			return nil, session.Wrong(fmt.Errorf("the variable %s has the name of a column of the output: recode it to another name", name))
 		}
 	}
@@ -241,48 +287,93 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 	if w := l.unlisted(p, words); w != "" {
 		out.Warnings = append(out.Warnings, w)
 	}
+	classes := l.classesOf(p)
+	fitted, err := l.fit(ctx, p, words, classes, out)
+	if err != nil {
+		return nil, err
+	}
+	if l.Posterior != nil {
+		p.Listed = *l.Posterior
+	}
 	p.Progress = func(done, total int64) { l.options.Progress("linking", done, total) }
 	matches, err := p.Link(ctx)
 	if err != nil {
 		return nil, words.Named(err)
 	}
 	l.options.Progress("linking", int64(len(matches)), int64(len(matches)))
-	out.Unmatched = words.Unmatched(l.a.table, l.b.table, len(l.overlap.Variables))
-	return out, l.rank(ctx, out, p, words, matches)
-}
-
-// rank puts the matches in order, finds their records and what is known of them.
-func (l *linking) rank(ctx context.Context, out *Outcome, p *linkage.Problem, words *released.Codebook, matches []linkage.Match) error {
-	policies := session.PoliciesOf(l.overlap)
-	classesA, classesB := released.ClassesOf(&p.Samples[0], p.Overlap), released.ClassesOf(&p.Samples[1], p.Overlap)
-	out.ClassesA, out.ClassesB = int64(len(classesA)), int64(len(classesB))
+	for i := 1; i < len(l.samples); i++ {
+		for _, u := range words.Unmatched(l.samples[0].table, l.samples[i].table, len(l.overlap.Variables)) {
+			u.Sample = i - 1
+			out.Unmatched = append(out.Unmatched, u)
+		}
+	}
 	for _, m := range matches {
-		c := LinkedClass{RecordsA: m.A, RecordsB: m.B, Low: m.Low, High: m.High, Mean: m.Mean, Correct: m.Correct}
-		dropped := false
-		for v, code := range m.Codes { // the overlap has the first of the common numbers
-			value := words.Label(v, code)
-			dropped = dropped || value == nil && policies[v] == uniques.Drop
-			c.Values = append(c.Values, value)
-		}
-		if dropped {
-			continue
-		}
-		id := released.CodesText(m.Codes)
-		c.classA, c.classB = classesA[id], classesB[id]
-		c.FirstA, c.FirstB = l.a.earliest(c.classA), l.b.earliest(c.classB)
-		out.Classes = append(out.Classes, c)
-		out.Pairs += m.Pairs()
-		out.ExpectedPairs += m.Pairs() * m.Correct
-		if m.Unique() {
-			out.Unique++
-			out.ExpectedUnique += m.Correct
+		if c := l.linkedClass(words, classes, &m); c != nil {
+			out.Classes = append(out.Classes, *c)
 		}
 	}
 	if l.population != nil {
 		if err := l.know(ctx, out); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	out.rank()
+	return out, l.sum(ctx, out, classes, fitted)
+}
+
+// A class has what the samples have of a class of the overlap.
+type class struct {
+	codes   []uint32
+	records []int64   // by sample
+	cells   [][]int64 // of the samples' tables
+	dropped bool
+}
+
+// classesOf are the classes of the overlap that any sample has, by the text of their codes.
+func (l *linking) classesOf(p *linkage.Problem) map[string]*class {
+	all := map[string]*class{}
+	for s := range p.Samples {
+		sample := &p.Samples[s]
+		for id, cells := range released.ClassesOf(sample, p.Overlap) {
+			c := all[id]
+			if c == nil {
+				c = &class{records: make([]int64, len(p.Samples)), cells: make([][]int64, len(p.Samples))}
+				for _, v := range p.Overlap {
+					c.codes = append(c.codes, sample.Codes[slices.Index(sample.Variables, v)][cells[0]])
+				}
+				all[id] = c
+			}
+			for _, cell := range cells {
+				c.records[s] += sample.Count[cell]
+			}
+			c.cells[s] = cells
+		}
+	}
+	return all
+}
+
+// linkedClass is a match with its records, nil where it is dropped.
+func (l *linking) linkedClass(words *released.Codebook, classes map[string]*class, m *linkage.Match) *LinkedClass {
+	at := classes[released.CodesText(m.Codes)]
+	if at.dropped {
+		return nil
+	}
+	c := &LinkedClass{Records: m.Records, Low: m.Low, High: m.High, Mean: m.Mean, Correct: m.Correct, Posterior: m.Law, class: at}
+	for v, code := range m.Codes { // the overlap has the first of the common numbers
+		c.Values = append(c.Values, words.Label(v, code))
+	}
+	for s, sample := range l.samples {
+		if m.Records[s] > 0 {
+			c.First = append(c.First, sample.earliest(at.cells[s]))
+		} else {
+			c.First = append(c.First, Place{})
+		}
+	}
+	return c
+}
+
+// rank puts the classes in order.
+func (out *Outcome) rank() {
 	slices.SortStableFunc(out.Classes, func(x, y LinkedClass) int {
 		if x.Unique() != y.Unique() {
 			if x.Unique() {
@@ -292,21 +383,17 @@ func (l *linking) rank(ctx context.Context, out *Outcome, p *linkage.Problem, wo
 		}
 		return cmp.Compare(y.Correct, x.Correct)
 	})
-	for i := range out.Unique {
-		out.Classes[i].Rank = int64(i + 1)
-		if i > 0 && out.Classes[i].Correct == out.Classes[i-1].Correct {
-			out.Classes[i].Rank = out.Classes[i-1].Rank
+	for i := range out.Classes {
+		c := &out.Classes[i]
+		if !c.Unique() {
+			break
+		}
+		out.Unique++
+		c.Rank = int64(i + 1)
+		if i > 0 && out.Classes[i-1].Correct == c.Correct {
+			c.Rank = out.Classes[i-1].Rank
 		}
 	}
-	if l.population != nil {
-		var estimated, known []float64
-		for _, c := range out.Classes[:out.Unique] {
-			estimated, known = append(estimated, c.Correct), append(known, 1/float64(c.F))
-			out.KnownUnique += 1 / float64(c.F)
-		}
-		out.RankCorrelation = linkage.RankCorrelation(estimated, known)
-	}
-	return nil
 }
 
 // know looks the people of each class up in the population.
@@ -317,7 +404,8 @@ func (l *linking) know(ctx context.Context, out *Outcome) error {
 	}
 	var margin *contingency.Table
 	var match []int64
-	for _, s := range []*linked{l.b, l.a} { // the classes of the last are looked up below
+	at := map[string]int64{} // people, by class
+	for _, s := range slices.Backward(l.samples) {
 		var err error
 		if margin, err = s.table.Margin(ctx, positions...); err != nil {
 			return err
@@ -330,6 +418,7 @@ func (l *linking) know(ctx context.Context, out *Outcome) error {
 			if p >= 0 {
 				people = l.population.Count(int(p))
 			}
+			at[labelsOf(margin, i)] = people
 			if n := margin.Count(i); n > people {
 				return fmt.Errorf(
 					"%s has %d records and the population %d people of %s: the sample is not of this population, or the files code their values differently",
@@ -341,34 +430,42 @@ func (l *linking) know(ctx context.Context, out *Outcome) error {
 			}
 		}
 	}
-	of := func(t *contingency.Table, class int) string {
-		codes := make([]uint32, len(positions))
-		for v := range codes {
-			codes[v] = t.Code(class, v)
-		}
-		return released.CodesText(codes)
-	}
-	at := make(map[string]int, len(match)) // the margin's class
-	for i := range match {
-		at[of(margin, i)] = i
-	}
 	for i := range out.Classes {
 		c := &out.Classes[i]
-		class := at[of(l.a.table, int(c.classA[0]))]
-		if p := match[class]; p >= 0 {
-			c.F = l.population.Count(int(p))
-		}
+		s := slices.IndexFunc(c.Records, func(n int64) bool { return n > 0 })
+		first := int(c.class.cells[s][0])
+		c.F = at[labelsOf(l.samples[s].table, first, positions...)]
 		if c.F > c.High || c.F < c.Low {
 			return fmt.Errorf(
 				"the population has %d people of %s, the samples and tables leave %d to %d: they are not of this population",
 				c.F,
-				session.ClassText(margin, class),
+				session.ClassText(l.samples[s].table, first),
 				c.Low,
 				c.High,
 			)
 		}
 	}
 	return nil
+}
+
+// labelsOf is a name for the values of a class on some variables, all if none are named.
+func labelsOf(t *contingency.Table, class int, variables ...int) string {
+	if variables == nil {
+		for v := range t.Variables {
+			variables = append(variables, v)
+		}
+	}
+	var b []byte
+	for _, v := range variables {
+		code, categories := t.Code(class, v), t.Variables[v].Categories
+		if int(code) < len(categories) {
+			b = append(strconv.AppendInt(b, int64(len(categories[code])), 10), ':')
+			b = append(b, categories[code]...)
+		} else {
+			b = append(b, '-')
+		}
+	}
+	return string(b)
 }
 
 // earliest is the first record of some classes.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"microrisk/engine/contingency"
 	"microrisk/engine/linkage"
 	"microrisk/engine/tabular"
 	"microrisk/pipeline/released"
@@ -19,8 +18,8 @@ func (l *linking) problem() (*linkage.Problem, *released.Codebook, error) {
 	for _, v := range l.overlap.Variables {
 		words.Add(v.Name) // the overlap comes first
 	}
-	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
-		words.AddTable(t)
+	for _, s := range l.samples {
+		words.AddTable(s.table)
 	}
 	for _, t := range l.tables {
 		for _, v := range t.Variables {
@@ -39,8 +38,8 @@ func (l *linking) problem() (*linkage.Problem, *released.Codebook, error) {
 	for v := range l.overlap.Variables {
 		p.Overlap = append(p.Overlap, v)
 	}
-	for _, t := range []*contingency.Table{l.a.table, l.b.table} {
-		c, err := words.Counts(t)
+	for _, s := range l.samples {
+		c, err := words.Counts(s.table)
 		if err != nil {
 			return nil, nil, err
 		}

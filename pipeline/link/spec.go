@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"microrisk/engine/linkage"
+	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
@@ -16,10 +18,25 @@ var Bounds = []string{"naive", "tight"}
 // DefaultPairs is the largest number of candidate pairs that are written unless the spec says otherwise.
 const DefaultPairs = 1_000_000
 
-// A Spec asks which records of two samples of one population are the same person.
+// Priors are what is taken for known of the people of a class before samples and tables are looked at.
+var Priors = []string{PriorModel, PriorFlat}
+
+const (
+	PriorModel = "model" // what a model of all samples together says
+	PriorFlat  = "flat"  // all numbers are equally likely
+)
+
+// DefaultPosterior is how many numbers of people have their probabilities listed for each class, at most.
+const DefaultPosterior = 20
+
+// A Spec asks which records of several samples of one population are the same person.
 type Spec struct {
 	A, B           []string              // files of the two samples
-	Key            *schemas.Key          // the overlap: variables of both; nil: all that both have
+	Further        []string              // more samples, each a file, glob or folder
+	Prior          string                // one of Priors; "": the model where there are records enough for one
+	Model          mc3.Config            // how it is fitted
+	Posterior      *int                  // numbers of people whose probabilities are listed for each class, at most; nil: DefaultPosterior, in CSV none
+	Key            *schemas.Key          // the overlap: variables of all; nil: all that all have
 	Missing        string                // of the overlap, where Key does not say: category (default) or drop
 	MissingCodes   []string              // values that count as missing, where Key does not say
 	Levels         []schemas.KeyVariable // variables, of samples or tables, whose categories (Levels) are all there are
@@ -44,46 +61,81 @@ type Spec struct {
 
 // An Outcome is what was found.
 type Outcome struct {
-	Overlap            []string
-	People             int64
-	RecordsA, RecordsB int64
-	ClassesA, ClassesB int64
-	Classes            []LinkedClass        // those in both samples: unique matches by rank, then the others
-	Unique             int                  // unique matches
-	Pairs              float64              // candidate pairs
-	ExpectedPairs      float64              // of them, expected to be one person each
-	ExpectedUnique     float64              // of the unique matches
-	Unmatched          []released.Unmatched // categories that only one sample has
-	Known              bool                 // the population is
-	KnownUnique        float64              // sum of 1/F over unique matches
-	RankCorrelation    *float64             // Spearman's, of Correct and 1/F over unique matches; nil if there are too few or all are equal
-	Warnings           []string
+	Overlap         []string
+	People          int64
+	Samples         []Sample
+	Classes         []LinkedClass        // those in two samples or more: unique matches by rank, then the others
+	Unique          int                  // classes that are unique matches
+	Links           []Linked             // pairs of samples: of the first with all others, of the second with those behind it, ...
+	Total           Linked               // of all pairs
+	Prior           string               // one of Priors
+	Flat            string               // why the prior is flat where nothing was said of it, "" where it is not
+	Model           *Fit                 // nil where the prior is flat
+	Unmatched       []released.Unmatched // categories that only the first or only another sample has
+	Known           bool                 // the population is
+	RankCorrelation *float64             // Spearman's, of Correct and 1/F over unique matches; nil if there are too few or all are equal
+	Warnings        []string
 }
 
-// A LinkedClass is a class of the overlap with records in both samples.
+// A Sample is how much a sample has.
+type Sample struct{ Records, Classes int64 }
+
+// A Linked is what two samples have in common.
+type Linked struct {
+	First, Second  int // samples, from 0
+	Pairs          float64
+	ExpectedPairs  float64   // of the candidate pairs, expected to be one person each
+	Unique         int       // unique matches
+	ExpectedUnique float64   // of them, expected to be right
+	Interval       *Interval // of the number of right ones; nil where nothing tells
+	Doubles        *Interval // what pairs within the samples say of that number, without a model; nil where they do not
+	KnownUnique    float64   // sum of 1/F over unique matches
+}
+
+// An Interval is between which values a number lies with a probability of 95 %, and its standard error.
+type Interval struct{ Value, SE, Lower, Upper float64 }
+
+// A Fit is what is taken of the population.
+type Fit struct {
+	Graphs  int     // models that are averaged over
+	Sigma   float64 // of the effects of cells
+	SE      float64 // NaN where it is not known
+	Unknown string  // why nothing is known of effects, "" where something is
+}
+
+// A LinkedClass is a class of the overlap with records in two samples or more.
 type LinkedClass struct {
-	Values             []*string // by overlap variable; nil for missing
-	RecordsA, RecordsB int64
-	Low, High          int64   // bounds on F
-	Mean               float64 // E[F]
-	Correct            float64 // E[1/F]: chance that a record of A and one of B in the class are one person
-	Rank               int64   // among unique matches, equal chances sharing the best; 0 for others
-	F                  int64   // people of the population, 0 if it is not known
-	FirstA, FirstB     Place   // the records of a unique match, the first ones of others
+	Values    []*string // by overlap variable; nil for missing
+	Records   []int64   // by sample
+	Low, High int64     // bounds on F
+	Mean      float64   // E[F]
+	Correct   float64   // E[1/F]: chance that records of two samples in the class are one person
+	Posterior []float64 // probability that F is Low, Low + 1, ...
+	Rank      int64     // among unique matches, equal chances sharing the best; 0 for others
+	F         int64     // people of the population, 0 if it is not known
+	First     []Place   // the record of a unique match, the first one of others, by sample
 
-	classA, classB []int64 // of the samples' tables
+	class *class
 }
 
-// Unique tells whether the class is a unique match.
-func (c *LinkedClass) Unique() bool { return c.RecordsA == 1 && c.RecordsB == 1 }
+// Unique tells whether two samples have one record each of the class.
+func (c *LinkedClass) Unique() bool { return linkage.Uniques(c.Records) > 0 }
 
 // Pairs is the number of candidate pairs.
-func (c *LinkedClass) Pairs() float64 { return float64(c.RecordsA) * float64(c.RecordsB) }
+func (c *LinkedClass) Pairs() float64 { return linkage.Pairs(c.Records) }
 
 // A Place is a row of one of the files of a sample.
 type Place struct {
 	Input string
 	Row   int64 // from 0
+}
+
+// samplePaths are the files of each sample.
+func (s *Spec) samplePaths() (list [][]string) {
+	for _, f := range s.files() {
+		list = append(list, f.files)
+	}
+	return list
 }
 
 // check finds what is wrong before anything is read.
@@ -92,7 +144,7 @@ func (s *Spec) check(read []session.Reading) error {
 		return err
 	}
 	all := &session.Inputs{}
-	for _, list := range slices.Concat([][]string{s.A, s.B, s.Population}, [][]string{s.Tables, s.Exact, s.Sampled, released.PathsOf(s.Perturbed)}) {
+	for _, list := range slices.Concat(s.samplePaths(), [][]string{s.Population, s.Tables, s.Exact, s.Sampled, released.PathsOf(s.Perturbed)}) {
 		if list == nil {
 			continue
 		}

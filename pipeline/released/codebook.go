@@ -187,4 +187,5 @@ type Unmatched struct {
 	OnlyA              []string
 	OnlyB              []string
 	RecordsA, RecordsB int64 // with them
+	Sample             int   // of B, where several are compared with A: 0 for the first, 1 for the next
 }

@@ -33,13 +33,18 @@ const (
 
 // shape maximises the truncated likelihood.
 func shape(list []bin) float64 {
-	likelihood := func(log float64) float64 {
-		k, sum := math.Exp(log), 0.0
+	return shapeOf(func(shape float64) float64 {
+		sum := 0.0
 		for i := range list {
-			sum += list[i].gamma(k)
+			sum += list[i].gamma(shape)
 		}
 		return sum
-	}
+	})
+}
+
+// shapeOf is where a likelihood is greatest, +Inf where no shape is as likely as that.
+func shapeOf(of func(shape float64) float64) float64 {
+	likelihood := func(log float64) float64 { return of(math.Exp(log)) }
 	best, at := math.Inf(-1), 0.0
 	for x := float64(leastShape); x <= mostShape; x += shapeStep {
 		if l := likelihood(x); l > best {

@@ -1,4 +1,0 @@
-package mc3
-
-// IntervalOf is interval.
-var IntervalOf = interval
