@@ -105,16 +105,29 @@ func (m *merging) lacks(cell int, nodes []int32) bool {
 	return m.rows[cell]+1 < all
 }
 
-// merge adds a row to a cell that several codes became, as if nobody contributed to several of them.
+// merge adds a row to a cell that several codes became, as if nobody contributed to several of them but who is the only one in each.
 func (r *reader) merge(t *Table, cell int, x raw) error {
 	c := &t.Cells[cell]
+	again := x.sole != 0 && x.sole == t.Sole[cell] // he is one, with both
+	switch {
+	case c.Records == 0:
+		t.Sole[cell] = x.sole
+	case x.cell.Records > 0 && !again:
+		t.Sole[cell] = 0
+	}
 	c.Records += x.cell.Records
-	c.Contributors += x.cell.Contributors
+	if !again {
+		c.Contributors += x.cell.Contributors
+	}
 	c.Total += x.cell.Total
 	if t.Values[cell] += x.value; c.Total > MaxUnits || c.Records > MaxUnits {
 		return fmt.Errorf("%s: the cell %s: %w", r.Name, tabular.Words(t.Grid.Codes(cell)), errors.New("its value is beyond 2^53 units; take fewer decimals"))
 	}
 	most := max(len(c.Top), len(x.cell.Top))
+	if again && most > 0 {
+		c.Top = append([]int64{c.Top[0] + x.cell.Top[0]}, make([]int64, most-1)...)
+		return nil
+	}
 	c.Top = append(slices.Clone(c.Top), x.cell.Top...)
 	slices.SortFunc(c.Top, func(a, b int64) int { return int(max(-1, min(1, b-a))) })
 	c.Top = c.Top[:most]

@@ -122,9 +122,6 @@ func (s *Spec) Check(c *schemas.Checker) {
 	if s.checkOperators(c) {
 		s.checkScores(c, s.scores(c))
 	}
-	if s.Pictures != nil && s.Out == "" {
-		c.Add("pictures", "pictures go to a folder, and none is named (out)")
-	}
 }
 
 // checkScores refuses what is of chances where no score is one, and of models where there is none.

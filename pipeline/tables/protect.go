@@ -62,10 +62,16 @@ func begin(
 	if err != nil {
 		return nil, nil, err
 	}
-	if structure != nil && structure.Kind == tablefile.KindCells && !columns.Said() {
-		if columns, err = cellColumns(ctx, path, o); err != nil {
+	if structure != nil && structure.Kind == tablefile.KindCells {
+		own, err := cellColumns(ctx, path, o)
+		if err != nil {
 			return nil, nil, err
 		}
+		if columns.Said() { // who is alone in a cell is known whatever its values are
+			said := *columns
+			said.Sole, own = own.Sole, &said
+		}
+		columns = own
 	}
 	if err := fill(c, structure); err != nil {
 		return nil, nil, err

@@ -55,7 +55,7 @@ func cellColumns(ctx context.Context, path string, o session.Options) (*protect.
 	for _, x := range []struct {
 		to   *string
 		name string
-	}{{&c.Records, audit.CellColumns.Count}, {&c.Max, "top_1"}, {&c.Second, "top_2"}} {
+	}{{&c.Records, audit.CellColumns.Count}, {&c.Max, "top_1"}, {&c.Second, "top_2"}, {&c.Sole, audit.CellColumns.Sole}} {
 		if source.Schema().HasField(x.name) {
 			*x.to = x.name
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -169,4 +171,59 @@ func TestInternalTablesHaveTheirRecords(t *testing.T) {
 			require.Equal(t, w[column], got[key][column], "%s of %s", column, key)
 		}
 	}
+}
+
+// Who is alone in a cell is known when an internal table is protected again, also where its columns are named, and where cells become one.
+func TestInternalTablesHaveTheirOnlyContributors(t *testing.T) {
+	dir := t.TempDir()
+	source, text := filepath.Join(dir, "in.csv"), "r,s\n"
+	for r, row := range [][]int{{5, 1, 7, 3}, {1, 6, 2, 9}, {8, 3, 1, 4}, {6, 9, 5, 1}} {
+		for s, n := range row {
+			text += strings.Repeat(fmt.Sprintf("%c,%c\n", 'a'+r, 'e'+s), n)
+		}
+	}
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o666))
+	made := func(name, insider string) *protect.Config {
+		return &protect.Config{Table: variables("r", "s"), Method: "optimal", Solver: "embedded", Insider: insider, Rules: []protect.Rule{{Rule: "min", N: new(3)}},
+			Out: filepath.Join(dir, name+".csv"), Inside: filepath.Join(dir, name)}
+	}
+	hidden := func(c *protect.Config) (list []string) {
+		for key, cell := range read(t, c.Out, 2) {
+			if cell["value"] == "" {
+				list = append(list, key)
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	first, off := made("first", ""), made("off", "off")
+	for _, c := range []*protect.Config{first, off} {
+		_, err := run(t, source, c)
+		require.NoError(t, err)
+	}
+	cells, want := filepath.Join(first.Inside, "cells.parquet"), hidden(first)
+	require.NotEmpty(t, want)
+	require.NotEqual(t, hidden(off), want, "insiders have something to find")
+	for name, columns := range map[string]protect.Columns{"again": {}, "named": {Count: "contributors"}} {
+		c := made(name, "")
+		_, err := tables.Protect(background, cells, c, &columns, session.Options{})
+		require.NoError(t, err)
+		require.Equal(t, want, hidden(c), name)
+		for key, cell := range internal(t, first.Inside, 2) {
+			require.Equal(t, cell["sole_contributor"], internal(t, c.Inside, 2)[key]["sole_contributor"], key)
+		}
+	}
+	recodes := filepath.Join(dir, "r.grc")
+	require.NoError(t, os.WriteFile(recodes, []byte("ab:a,b\ncd:c,d\n"), 0o666))
+	merged, again := made("merged", ""), made("merged again", "")
+	merged.Recodes, again.Recodes = map[string]string{"r": recodes}, map[string]string{"r": recodes}
+	_, err := run(t, source, merged)
+	require.NoError(t, err)
+	_, err = tables.Protect(background, cells, again, &protect.Columns{}, session.Options{})
+	require.NoError(t, err)
+	for key, cell := range internal(t, merged.Inside, 2) {
+		got := internal(t, again.Inside, 2)[key]
+		require.Equal(t, cell["sole_contributor"] == "", got["sole_contributor"] == "", key)
+	}
+	require.Equal(t, hidden(merged), hidden(again))
 }
