@@ -134,7 +134,8 @@ func (o Operator) fit(ctx context.Context, tables []*contingency.Table, env oper
 		return nil, err
 	}
 	env.Progress("auditing cells", 0, int64(len(a.values)))
-	if err := a.Ask(ctx, o.Config.All); err != nil {
+	told := protection.Telling(ctx, func(done, all int) { env.Progress("auditing cells", int64(done), int64(all)) })
+	if err := a.Ask(told, o.Config.All); err != nil {
 		return nil, err
 	}
 	env.Progress("auditing cells", int64(len(a.values)), int64(len(a.values)))

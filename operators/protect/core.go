@@ -26,6 +26,7 @@ type With struct {
 	SolverName string            // what it is called
 	Chance     *operators.Chance // what is left to chance; nil: nothing is
 	Warn       func(format string, args ...any)
+	Progress   func(stage string, done, total int64) // nil: nobody looks on
 }
 
 // A Setting is what somebody said of a cell.
@@ -363,7 +364,17 @@ func (p *Protected) make(ctx context.Context, with With) error {
 			p.Findings[cell].Status = detection.Secondary
 		}
 	}
-	var err error
+	return p.audit(ctx, with)
+}
+
+// audit tries all attackers on what is to be published.
+func (p *Protected) audit(ctx context.Context, with With) (err error) {
+	if with.Progress != nil {
+		cells := int64(len(p.Table.Cells))
+		with.Progress("protecting cells", cells, cells)
+		with.Progress("auditing cells", 0, int64(len(p.Needs)))
+		ctx = protection.Telling(ctx, func(done, all int) { with.Progress("auditing cells", int64(done), int64(all)) })
+	}
 	if p.Report, err = p.Way.Audit(ctx, p.Table, p.Given(), p.attack()); err != nil {
 		return err
 	}

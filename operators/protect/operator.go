@@ -184,12 +184,12 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 		b.Take(table, with)
 		return &fitted{}, nil
 	}
+	with.Progress = env.Progress
 	env.Progress("protecting cells", 0, int64(len(table.Cells)))
 	p, err := Protect(ctx, table, &b.Config, with)
 	if err != nil {
 		return nil, err
 	}
-	env.Progress("protecting cells", int64(len(table.Cells)), int64(len(table.Cells)))
 	return &fitted{p, p.Summary(table.Cells[0].Records)}, nil
 }
 

@@ -97,20 +97,12 @@ func (p *Protected) round(ctx context.Context, t *protection.Table, with With) e
 	var err error
 	if p.Rounding, err = protection.Round(ctx, t, protection.Rounding{Base: p.Config.Base, Solver: with.Solver}); err == nil {
 		copy(p.Published, p.Rounding.Values)
-		err = p.auditRounding(ctx)
+		err = p.audit(ctx, with)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && p.Config.Seconds != nil {
 		return &refusal{advice.Errorf("the table was not rounded and audited within %v s: allow more (%s), or take another base", *p.Config.Seconds, seconds), err}
 	}
 	return err
-}
-
-// auditRounding asks what the published multiples leave of the unsafe cells.
-func (p *Protected) auditRounding(ctx context.Context) (err error) {
-	if p.Report, err = p.Way.Audit(ctx, p.Table, p.Given(), p.attack()); err != nil {
-		return err
-	}
-	return p.passed()
 }
 
 // AuditRounded asks what published multiples of a base leave of cells, if everybody knows that each value is less than the base away from

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/tabular"
+	"microrisk/engine/tabular/protection"
 	"microrisk/operators"
 	"microrisk/operators/audit"
 	"microrisk/operators/protect"
@@ -100,6 +101,7 @@ func RunAuditWith(ctx context.Context, s AuditSpec, o session.Options) (*audit.A
 		}
 		releases = append(releases, audit.Release{Name: x.Public, Audit: a})
 	}
+	ctx = protection.Telling(ctx, func(done, all int) { o.Progress("auditing cells", int64(done), int64(all)) })
 	a := releases[0].Audit
 	if err := a.Ask(ctx, s.All && s.Out != ""); err != nil {
 		return nil, nil, err

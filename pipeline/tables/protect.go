@@ -44,6 +44,8 @@ func Protect(ctx context.Context, path string, c *protect.Config, columns *prote
 	if err != nil {
 		return nil, err
 	}
+	with.Progress = o.Progress
+	o.Progress("protecting cells", 0, int64(len(t.Cells)))
 	p, err := protect.Protect(ctx, t, c, with)
 	if err != nil {
 		return nil, err

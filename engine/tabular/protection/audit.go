@@ -66,16 +66,26 @@ func Audit(ctx context.Context, t *Table, hidden []bool, needs []Need, insider I
 	}
 	a := p.auditor(ctx, hidden, insider)
 	a.plain = true
-	for _, n := range needs {
+	tell, told := ctx.Value(telling{}).(func(done, all int))
+	for i, n := range needs {
 		f, _, err := a.prove(n)
 		if err != nil {
 			return nil, err
 		}
-		r.Findings = append(r.Findings, f)
+		if r.Findings = append(r.Findings, f); told {
+			tell(i+1, len(needs))
+		}
 	}
 	r.Pivots = a.effort.pivots
 	return r, nil
 }
+
+// Telling is a context in which Audit tells how many needs it has tried, after each.
+func Telling(ctx context.Context, tell func(done, all int)) context.Context {
+	return context.WithValue(ctx, telling{}, tell)
+}
+
+type telling struct{}
 
 // Intervals are those of hidden cells for somebody outside, in the order of the cells. In networks they are exact, elsewhere their ends are
 // whole numbers within the true ones. Errors are Audit's.

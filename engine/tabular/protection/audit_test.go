@@ -320,3 +320,20 @@ func TestLinearAgainstFlows(t *testing.T) {
 		}
 	}
 }
+
+// Who looks on is told of each need that was tried.
+func TestTelling(t *testing.T) {
+	table, needs, _ := hard(t)
+	hidden := make([]bool, len(table.Values))
+	for _, n := range needs {
+		hidden[n.Cell] = true
+	}
+	var told []int
+	_, err := Audit(Telling(ctx, func(done, all int) {
+		require.Equal(t, len(needs), all)
+		told = append(told, done)
+	}), table, hidden, needs, InsiderExact)
+	require.NoError(t, err)
+	require.Len(t, told, len(needs))
+	require.Equal(t, len(needs), told[len(told)-1])
+}
