@@ -14,6 +14,7 @@ import (
 
 	strategy "microrisk/engine/attack"
 	"microrisk/pipeline/attack"
+	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -225,4 +226,28 @@ func TestAttackOnChosenClasses(t *testing.T) {
 	require.NoError(t, os.WriteFile("u.csv", []byte("A,B\n99,1\n"), 0o666))
 	_, err = attack.Run(t.Context(), attack.Spec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}}, session.Options{})
 	require.ErrorContains(t, err, "population has no record with A = 99, B = 1")
+}
+
+// Errors of values, from files: those of rate 0 change nothing, others are as the engine has them.
+func TestAttackWithErrors(t *testing.T) {
+	inFolder(t, map[string]string{"sample.csv": "S,A\nm,1\nm,2\nf,2\n", "population.csv": "S,A\nm,1\nm,2\nm,2\nf,2\nf,2\nf,2\n"})
+	s := attackOf("S", "A")
+	s.KnownOnly = true
+	want, err := attack.Run(t.Context(), s, session.Options{})
+	require.NoError(t, err)
+	rates := []float64{0, 0, .1, .2}
+	s.Errors = []divergence.Rate{{Name: "S", Rate: &rates[0]}, {Name: "A", Rate: &rates[1]}}
+	same, err := attack.Run(t.Context(), s, session.Options{})
+	require.NoError(t, err)
+	require.Equal(t, want, same)
+	s.Errors = []divergence.Rate{{Name: "S", Rate: &rates[2]}, {Name: "A", Rate: &rates[3]}}
+	o, err := attack.Run(t.Context(), s, session.Options{})
+	require.NoError(t, err)
+	require.InDelta(t, .72, o.Agree, 1e-12)
+	classes := []strategy.Class{{Sample: 1, Population: 3}, {Sample: 1, Population: 1}, {Sample: 1, Population: 2}}
+	for i, each := range strategy.Strategies(2) {
+		got := o.Strategies[i].Known
+		require.InDelta(t, each.ResultWithErrors(classes, .72).Correct, got.Correct, 1e-12)
+		require.InDelta(t, each.ResultWithErrors(classes, .72).CostWith, got.CostWith, 1e-9)
+	}
 }

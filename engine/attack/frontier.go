@@ -25,6 +25,9 @@ type Estimate struct {
 	Expected []float64 // E[F]
 	// Together is what the model says of several classes at once: of the first at[k] classes of order, for each k; at ascends.
 	Together func(ctx context.Context, order, at []int) ([]Sum, error)
+
+	errors float64   // probability that a person is taken to be of another class; see WithErrors
+	first  []float64 // with errors: E[1/F'], of those who have the key of a record
 }
 
 // A Sum is what a model says of the people in several classes.
@@ -71,7 +74,7 @@ func (e *Estimate) Frontier(ctx context.Context, order, at []int) ([]Point, erro
 	}
 	points := make([]Point, len(at))
 	var records int64
-	var people, match, after float64
+	var people, match, first, after float64
 	done := 0
 	for k, m := range at {
 		for _, i := range order[done:m] {
@@ -79,12 +82,18 @@ func (e *Estimate) Frontier(ctx context.Context, order, at []int) ([]Point, erro
 			records += e.Sample[i]
 			people += e.Expected[i]
 			match += f * e.Match[i]
+			if e.first != nil {
+				first += f * e.first[i]
+			}
 			after += f * e.After[i]
 		}
 		done = m
+		if e.first == nil {
+			first = match
+		}
 		points[k] = Point{Classes: m, People: people,
-			PopulationToSample: e.result(int64(m), float64(m)*sums[k].Match, e.People*sums[k].Match, (e.People+1)*sums[k].After),
-			SampleToPopulation: e.result(int64(m), match/float64(records), e.People*match/float64(records), (e.People+1)*after/float64(records)),
+			PopulationToSample: e.result(int64(m), (1-e.errors)*float64(m)*sums[k].Match, e.People*sums[k].Match, (e.People+1)*sums[k].After),
+			SampleToPopulation: e.result(int64(m), match/float64(records), e.People*first/float64(records), (e.People+1)*after/float64(records)),
 		}
 	}
 	return points, nil
@@ -113,7 +122,7 @@ func (e *Estimate) Affordable(order []int, cost float64) int {
 // person, and has one of the sample's classes.
 func (e *Estimate) Strategy(ctx context.Context, s Strategy) (Result, error) {
 	if s.frequency == anyFrequency && s.Direction == PopulationToSample {
-		return e.result(int64(len(e.Sample)), float64(len(e.Sample))/e.People, 1, 1), nil
+		return e.result(int64(len(e.Sample)), (1-e.errors)*float64(len(e.Sample))/e.People, 1, 1), nil
 	}
 	var order []int
 	for i, f := range e.Sample {

@@ -15,6 +15,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/operators"
 	"microrisk/operators/mc3"
+	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -24,6 +25,7 @@ type Outcome struct {
 	Known      *attack.File // nil if the population is not known
 	Expected   *risk.File   // nil if no model was fitted
 	People     float64      // N
+	Agree      float64      // probability that the intruder's key of a person is the file's; 1 without errors
 	Records    int64        // n, those dropped left out
 	Strategies []Row        // strategies 1 to 7
 	Frontier   []Row        // of the Bayesian strategy, by the number of classes
@@ -64,7 +66,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 		}
 		spec.Sampling = &schemas.Sampling{PopulationSize: people} // of the records that are not dropped
 	}
-	out := &Outcome{}
+	out := &Outcome{Agree: divergence.Agree(s.Errors)}
 	var classes []attack.Class
 	var of []int
 	count := &session.Counting{Requests: session.KeyRequest(*spec.Key)}
@@ -194,11 +196,12 @@ func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, 
 		if estimate, err = expects.Attack(ctx); err != nil {
 			return err
 		}
+		estimate = estimate.WithErrors(out.Agree)
 	}
 	for _, strategy := range attack.Strategies(s.Frequency) {
 		row := Row{Strategy: strategy}
 		if classes != nil {
-			r := strategy.Result(classes)
+			r := strategy.ResultWithErrors(classes, out.Agree)
 			row.Known, row.Classes = &r, r.Classes
 		}
 		if estimate != nil {
@@ -219,12 +222,12 @@ func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, 
 	by := attack.Ranking(s.Ranking)
 	known := func(cell int) int { return of[expects.Data.ClassOf(cell)] }
 	var err error
-	if out.Frontier, err = frontier(ctx, estimate, by, estimate.Order(by), attack.Steps(len(estimate.Sample)), classes, known); err != nil || s.Cost == 0 {
+	if out.Frontier, err = frontier(ctx, estimate, by, estimate.Order(by), attack.Steps(len(estimate.Sample)), classes, known, out.Agree); err != nil || s.Cost == 0 {
 		return err
 	}
 	cheapest := estimate.Order(attack.ByExpected)
 	m := estimate.Affordable(cheapest, s.Cost)
-	out.Affordable, err = frontier(ctx, estimate, attack.ByExpected, cheapest, []int{m}, classes, known)
+	out.Affordable, err = frontier(ctx, estimate, attack.ByExpected, cheapest, []int{m}, classes, known, out.Agree)
 	return err
 }
 
@@ -237,6 +240,7 @@ func frontier(
 	order, at []int,
 	classes []attack.Class,
 	class func(cell int) int,
+	agree float64,
 ) ([]Row, error) {
 	points, err := e.Frontier(ctx, order, at)
 	if err != nil {
@@ -259,7 +263,7 @@ func frontier(
 			row := Row{Strategy: attack.Strategy{Direction: d.way, Considers: fmt.Sprintf("best %d", p.Classes)}, Ranking: string(by),
 				Classes: int64(p.Classes), People: p.People, Estimated: &d.result}
 			if classes != nil {
-				r := attack.Attack(classes, d.way, func(i int) bool { return chosen[i] })
+				r := attack.AttackWithErrors(classes, d.way, agree, func(i int) bool { return chosen[i] })
 				row.Known = &r
 			}
 			rows = append(rows, row)

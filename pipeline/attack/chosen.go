@@ -55,11 +55,11 @@ func (out *Outcome) chosen(ctx context.Context, s Spec, c *chosenClasses, o sess
 	if c.classes != nil {
 		chosen := c.known(places)
 		for d, row := range rows {
-			r := attack.Attack(c.classes, d, func(i int) bool { return chosen[i] })
+			r := attack.AttackWithErrors(c.classes, d, out.Agree, func(i int) bool { return chosen[i] })
 			row.Known = &r
 		}
 	}
-	return c.estimate(ctx, wanted, rows)
+	return c.estimate(ctx, wanted, rows, out.Agree)
 }
 
 // known tells which of the population's classes are chosen.
@@ -81,7 +81,7 @@ func (c *chosenClasses) known(places []int64) []bool {
 }
 
 // estimate fills in what models expect of the chosen classes that the sample has.
-func (c *chosenClasses) estimate(ctx context.Context, wanted *contingency.Table, rows map[attack.Direction]*Row) error {
+func (c *chosenClasses) estimate(ctx context.Context, wanted *contingency.Table, rows map[attack.Direction]*Row, agree float64) error {
 	if c.expects == nil {
 		return nil
 	}
@@ -89,6 +89,7 @@ func (c *chosenClasses) estimate(ctx context.Context, wanted *contingency.Table,
 	if err != nil {
 		return err
 	}
+	e = e.WithErrors(agree)
 	places, err := contingency.Match(ctx, wanted, c.sample)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"microrisk/engine/attack"
 	"microrisk/operators/mc3"
+	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -19,14 +20,15 @@ type Spec struct {
 	// Sample has the sample as its source, a key, and operators that choose and recode; its sampling says how large the population
 	// is, unless Population does.
 	Sample     *schemas.Spec
-	Population []string   // files of the whole population, of the same columns; none: it is not known
-	Model      mc3.Config // of the population
-	KnownOnly  bool       // no model is fitted; Population must be there
-	Frequency  int64      // f of the classes of strategies 6 and 7; 0 means 2
-	Ranking    string     // of the Bayesian strategy, one of Rankings; "" means match
-	Cost       float64    // people that an intruder accepts to look at; 0 for any number
-	Classes    []string   // files with the key's columns, a row for each class that is also considered by itself; none: no such attack
-	Out        string     // file with one row an attack (.parquet, .arrow or .csv), "" for none
+	Population []string          // files of the whole population, of the same columns; none: it is not known
+	Model      mc3.Config        // of the population
+	KnownOnly  bool              // no model is fitted; Population must be there
+	Frequency  int64             // f of the classes of strategies 6 and 7; 0 means 2
+	Ranking    string            // of the Bayesian strategy, one of Rankings; "" means match
+	Cost       float64           // people that an intruder accepts to look at; 0 for any number
+	Classes    []string          // files with the key's columns, a row for each class that is also considered by itself; none: no such attack
+	Errors     []divergence.Rate // with which probability the intruder's values differ; of other key variables they never do
+	Out        string            // file with one row an attack (.parquet, .arrow or .csv), "" for none
 }
 
 // Fields is the field table. It makes the sample's spec if there is none.
@@ -97,6 +99,7 @@ func (s *Spec) Fields() schemas.Table {
 				Usage: "also attack the classes that `FILE` lists, a row each with the columns of the key; may be repeated",
 			},
 		},
+		divergence.Field(&s.Errors, "the intruder's value of a key variable differs from the file's with a probability, `VAR=RATE`, such as AGE=0.05; may be repeated"),
 		{Name: "known_only", To: &s.KnownOnly, Doc: "Fit no model: what is known from the population only.",
 			Flag: &schemas.Flag{Name: "known-only", Usage: "fit no model: what is known from --population only"}},
 		{Name: "out", To: &s.Out, File: true, Doc: "File for all figures (.parquet, .arrow or .csv).",
@@ -127,6 +130,7 @@ func (s *Spec) Check(c *schemas.Checker) {
 		c.Add("key", "%v", err)
 		return
 	}
+	divergence.Check(c, s.Errors, schemas.VariableNames(s.Sample.Key.Variables))
 	for i, o := range s.Sample.Operators {
 		if _, named := o.Config.(schemas.Named); named {
 			c.Add(fmt.Sprintf("operators[%d]", i), "an attack chooses and recodes rows, and fits its model itself: leave %s out", o.Name())

@@ -11,6 +11,7 @@ import (
 	strategy "microrisk/engine/attack"
 	"microrisk/operators/report"
 	"microrisk/pipeline/attack"
+	"microrisk/pipeline/divergence"
 	"microrisk/schemas"
 )
 
@@ -38,7 +39,8 @@ with and without replacement, and the chance divided by the cost.
 With --population the figures are known; with --fraction they are estimated from
 models of the population (as assess --measures mc3 fits them); with --population
 both are shown, unless --known-only. The Bayesian strategy considers the classes
-that the models rank first: its risk-cost frontier is shown by their number. Of the
+that the models rank first: its risk-cost frontier is shown by their number. With
+--error the intruder's values of a person are not always those of the file. Of the
 sample, its key, rows and sampling a --spec says all.`,
 		Flags: attackFlags(),
 		Action: func(ctx *cli.Context) error {
@@ -56,7 +58,7 @@ sample, its key, rows and sampling a --spec says all.`,
 			if err != nil || c.quiet {
 				return places.Locate(err)
 			}
-			return c.print(attackText(outcome, s.Out))
+			return c.print(attackText(outcome, s))
 		},
 	}
 }
@@ -113,7 +115,8 @@ func attackedSample(ctx *cli.Context) (*schemas.Spec, error) {
 	return spec, err
 }
 
-func attackText(o *attack.Outcome, path string) string {
+func attackText(o *attack.Outcome, s *attack.Spec) string {
+	path := s.Out
 	text := fmt.Sprintf("%s of a population of %s\n", report.Plural(o.Records, "record", "records"), report.Count(int64(math.Round(o.People))))
 	if f := o.Known; f != nil {
 		text += fmt.Sprintf(
@@ -121,6 +124,10 @@ func attackText(o *attack.Outcome, path string) string {
 			report.Plural(f.SampleUniques, "sample unique", "sample uniques"),
 			report.Count(f.UniqueInBoth),
 		)
+	}
+	if len(s.Errors) > 0 {
+		text += wrap("values of a person differ from the file's: "+report.Printable(divergence.Text(s.Errors)), 0) +
+			fmt.Sprintf("\nthe whole key agrees with a chance of %s\n", chance(o.Agree))
 	}
 	if o.Known != nil {
 		text += "\nstrategies, as the population is known\n" + table("  ", strategyRows(o.Strategies, func(r attack.Row) *strategy.Result { return r.Known }))

@@ -84,12 +84,16 @@ func TestAttackBySpec(t *testing.T) {
 		"o.csv",
 	)
 	sameBySpec(t, strings.Fields("attack --sample a.csv --population p.csv --key S,A --band A=2 --known-only --missing drop --out o.csv"), "o.csv")
-	sameBySpec(t, strings.Fields("attack --sample a.csv --fraction 0.3 --key S,A --select S=m,f --frequency 3 --out o.csv"), "o.csv")
+	sameBySpec(t, strings.Fields("attack --sample a.csv --fraction 0.3 --key S,A --select S=m,f --frequency 3 --error S=0.1 --error A=0 --out o.csv"), "o.csv")
 	refused(t, map[string]string{
-		"attack --spec spec.yaml --key S":            "--key is said by the spec; leave it out",
-		"attack --spec spec.yaml --cost 0":           "--cost is 0; it must be at least 1 person",
-		"attack --spec spec.yaml --population p.csv": "spec.yaml:3:1: the file of the population says how large it is",
-		"attack --spec spec.yaml --out spec.yaml":    "spec.yaml",
+		"attack --spec spec.yaml --key S":                                         "--key is said by the spec; leave it out",
+		"attack --sample a.csv --fraction 0.3 --key S,A --error A=1":              `--error is "A=1"; the rate must be at least 0 and below 1`,
+		"attack --sample a.csv --fraction 0.3 --key S,A --error A":                `--error is "A"; it is VARIABLE=RATE`,
+		"attack --sample a.csv --fraction 0.3 --key S,A --error B=.1":             `no key variable "B"`,
+		"attack --sample a.csv --fraction 0.3 --key S,A --error A=.1 --error A=0": "the error rate of A is said twice",
+		"attack --spec spec.yaml --cost 0":                                        "--cost is 0; it must be at least 1 person",
+		"attack --spec spec.yaml --population p.csv":                              "spec.yaml:3:1: the file of the population says how large it is",
+		"attack --spec spec.yaml --out spec.yaml":                                 "spec.yaml",
 	}, ExitWrong)
 }
 

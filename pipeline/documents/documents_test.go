@@ -16,6 +16,7 @@ import (
 	"microrisk/operators/recode"
 	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
+	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/documents"
 	"microrisk/pipeline/evaluate"
 	"microrisk/pipeline/link"
@@ -39,6 +40,7 @@ func full() map[string]schemas.Document {
 	}
 	return map[string]schemas.Document{
 		"attack": &attack.Spec{
+			Errors: []divergence.Rate{{Name: "A", Rate: pointer(.05)}},
 			Sample: &schemas.Spec{
 				Source:     schemas.Source{Path: []string{"a.csv"}},
 				Key:        &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}},
