@@ -1,13 +1,16 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/engine/linkage"
 	"microrisk/operators/recode"
 	"microrisk/operators/report"
 	"microrisk/pipeline/link"
@@ -30,7 +33,9 @@ intruder also has: --table (perturbed by --scheme), --exact, and --sampled. Uniq
 matches are ranked by the chance of a correct match, and how many of them are
 expected to be right is told with an interval of 95 %; other classes have the
 chance for each of their candidate pairs. Of several samples every pair of two is
-linked, and what all of them have of a class tells of its F. The file of matches
+linked, and what all of them have of a class tells of its F. Where the values of a
+person differ between two samples, --error VAR=RATE says how often, or --errors learn
+has the pairs of records tell. The file of matches
 lists the probabilities of F, lower first, in the column posterior. With
 --population the ranking is compared with the truth.
 
@@ -128,7 +133,7 @@ func linkText(o *link.Outcome, s *link.Spec) string {
 		rows = append(rows, []report.Cell{report.Left("  rank correlation"), report.Right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)),
 			report.Left("of the chance with the true 1/F")})
 	}
-	text := wrap("linked by "+report.Printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + wrap(priorText(o), 2) + "\n" + table("  ", rows) + unmatchedText(o)
+	text := wrap("linked by "+report.Printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + wrap(priorText(o), 2) + "\n" + table("  ", rows) + unmatchedText(o) + errorsText(o)
 	if o.Unique > 0 {
 		text += "\nunique matches, the likeliest first; rows are numbered from 0\n" + table("  ", matchRows(o))
 		if more := o.Unique - shownMatches; more > 0 {
@@ -178,6 +183,55 @@ func linkedRows(o *link.Outcome, l *link.Linked, of string) [][]report.Cell {
 		rows = append(rows, []report.Cell{report.Left("  truly"), report.Right(""), report.Left("expected correct: " + report.Figure(l.KnownUnique))})
 	}
 	return rows
+}
+
+// shownPatterns is how many patterns of pairs that differ the terminal lists.
+const shownPatterns = 10
+
+// errorsText says what was found of errors of values.
+func errorsText(o *link.Outcome) string {
+	e := o.Errors
+	if e == nil {
+		return ""
+	}
+	how := "given"
+	if e.Learnt {
+		how = fmt.Sprintf("learnt in %s", report.Plural(int64(e.Iterations), "step", "steps"))
+	}
+	text := fmt.Sprintf("\nerrors of values, %s; the whole key of a person agrees with a chance of %s\n", how, chance(e.Agree()))
+	rows := [][]report.Cell{{report.Left("variable"), report.Right("error rate"), report.Right("s.e."), report.Right("m"), report.Right("u"),
+		report.Right("agrees"), report.Right("differs")}}
+	weight := func(a, b float64) report.Cell {
+		if w := math.Log2(a / b); !math.IsNaN(w) && !math.IsInf(w, 0) {
+			return report.Right(strconv.FormatFloat(w, 'f', 2, 64))
+		}
+		return report.Right("")
+	}
+	for v, name := range o.Overlap {
+		r, u, se := e.Rates[v], e.Alike[v], ""
+		if !math.IsNaN(e.SE[v]) {
+			se = chance(e.SE[v])
+		}
+		rows = append(rows, []report.Cell{report.Left(report.Printable(name)), report.Right(chance(r)), report.Right(se), report.Right(chance(1 - r)),
+			report.Right(chance(u)), weight(1-r, u), weight(r, 1-u)})
+	}
+	text += table("  ", rows) + "  m, u: chances that the values of one person, and of two who agree on all other\n" +
+		"  variables, agree; agrees, differs: weights, the binary logarithms of their odds\n"
+	list := slices.Clone(e.Patterns)
+	slices.SortStableFunc(list, func(x, y linkage.Weighed) int { return cmp.Compare(y.Same, x.Same) })
+	rows = [][]report.Cell{{report.Left("pairs that differ in"), report.Right("pairs"), report.Right("one person"), report.Right("chance")}}
+	for _, p := range list[:min(len(list), shownPatterns)] {
+		names := []string{"nothing"}
+		if len(p.Differ) > 0 {
+			names = nil
+		}
+		for _, v := range p.Differ {
+			names = append(names, o.Overlap[v])
+		}
+		rows = append(rows, []report.Cell{report.Left(report.Printable(strings.Join(names, ", "))), report.Right(report.Figure(p.Pairs)),
+			report.Right(report.Figure(p.Same)), report.Right(chance(p.Match))})
+	}
+	return text + "\n" + table("  ", rows)
 }
 
 // unmatchedText names the categories that only one sample has.

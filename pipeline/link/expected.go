@@ -92,7 +92,8 @@ func (l *linking) sure(ctx context.Context, link *Linked, m *fittedModel, unique
 	}
 	// So many people are in two samples by their sizes alone: what the model expects otherwise is taken for doubt, on either side.
 	doubt := (link.ExpectedPairs - common(link)) * link.ExpectedUnique / link.ExpectedPairs
-	i := mc3.IntervalOf("", link.ExpectedUnique, math.Sqrt(spread.Variance+rates+doubt*doubt/3), float64(link.Unique))
+	learnt := m.agreeSE * min(spread.Variance, link.ExpectedUnique) // the odds of each match are as agree, which moves p by p (1 - p)
+	i := mc3.IntervalOf("", link.ExpectedUnique, math.Sqrt(spread.Variance+rates+doubt*doubt/3+learnt*learnt), float64(link.Unique))
 	link.Interval = &Interval{Value: link.ExpectedUnique, SE: i.SE, Lower: i.Lower, Upper: i.Upper}
 	return nil
 }

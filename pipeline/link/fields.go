@@ -26,7 +26,7 @@ func (s *Spec) Fields() schemas.Table {
 		Doc:      "What microrisk link is asked: which records of two samples may be the same person.",
 		Required: []string{"a", "b"},
 	}
-	t.Fields = slices.Concat(s.sampleFields(), s.populationFields(), []schemas.Field{
+	t.Fields = slices.Concat(s.sampleFields(), s.populationFields(), s.errorFields(), []schemas.Field{
 		{Name: "bounds", To: &s.Bounds, Words: Bounds, Unlike: "there are no bounds %q; they are " + strings.Join(Bounds, " or "), Default: "naive",
 			Doc: "Bounds on the people of a class. naive: table by table. tight: what samples, tables and the population's size imply together.",
 			Flag: &schemas.Flag{
@@ -200,6 +200,7 @@ func (s *Spec) Check(c *schemas.Checker) {
 	}
 	s.checkKey(c)
 	s.checkPrior(c)
+	s.checkErrors(c)
 	for _, r := range []struct {
 		name string
 		list *[]recode.Column

@@ -34,11 +34,13 @@ type fittedModel struct {
 	at      map[string]int   // cell of each class, by the text of its codes
 	kept    []float64        // records of each sample that are not dropped
 	people  float64          // of the population that would not be
+	agree   float64          // probability that the key of a person is the same in both samples
+	agreeSE float64          // its relative standard error
 }
 
-// common is how many people are expected to be in two samples, by their sizes alone.
+// common is how many people are expected to be in two samples with the same key, by their sizes alone.
 func (m *fittedModel) common(link *Linked) float64 {
-	return m.kept[link.First] * m.kept[link.Second] / m.people
+	return m.agree * m.kept[link.First] * m.kept[link.Second] / m.people
 }
 
 // fit fits a model to all samples together, and has the problem take it; nil where the prior is flat. It finds the classes that are dropped.
@@ -67,6 +69,9 @@ func (l *linking) fit(ctx context.Context, p *linkage.Problem, words *released.C
 	switch {
 	case l.Prior == PriorFlat:
 		return nil, nil
+	case !asked && kept < fewRecords && l.diverges():
+		return nil, fmt.Errorf("errors of values need a model of the population, and the samples have fewer than %d records together, of which a model says "+
+			"little: take it all the same (prior: model), or leave the errors out", fewRecords)
 	case !asked && kept < fewRecords:
 		out.Flat = fmt.Sprintf("the samples have fewer than %d records together, of which a model says little", fewRecords)
 		return nil, nil
@@ -75,7 +80,7 @@ func (l *linking) fit(ctx context.Context, p *linkage.Problem, words *released.C
 	for s, n := range sizes {
 		if n == 0 {
 			out.Flat = fmt.Sprintf("sample %s has no record", Letter(s))
-			if asked {
+			if asked || l.diverges() {
 				return nil, errors.New(out.Flat + ": no model can be fitted; take the flat prior")
 			}
 			return nil, nil
@@ -86,7 +91,17 @@ func (l *linking) fit(ctx context.Context, p *linkage.Problem, words *released.C
 	if err != nil {
 		return nil, err
 	}
-	m := &fittedModel{samples: samples, at: map[string]int{}, kept: ofKept, people: float64(out.People) * float64(kept) / float64(records)}
+	m := &fittedModel{samples: samples, at: map[string]int{}, agree: 1, kept: ofKept, people: float64(out.People) * float64(kept) / float64(records)}
+	if l.diverges() {
+		asked = true
+		if out.Errors, err = l.learn(ctx, classes, m.common(&Linked{Second: 1}), fractions); err != nil {
+			return nil, err
+		}
+		m.agree, m.agreeSE = out.Errors.Agree(), out.Errors.AgreeSE()
+		if m.samples, err = samples.WithErrors(m.agree); err != nil {
+			return nil, err
+		}
+	}
 	err = l.estimate(ctx, m, words, classes, out)
 	switch {
 	case err == nil:

@@ -7,6 +7,7 @@ import (
 	"microrisk/engine/linkage"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
+	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -52,6 +53,9 @@ type Spec struct {
 	Sampled        []string                  // files of tables counted from samples of the population
 	Scheme         schemas.Perturbation      // of Tables
 	Perturbed      []released.PerturbedTable // published tables of the population that were perturbed in ways of their own
+	Errors         []divergence.Rate         // with which probability the values of a person in two samples differ
+	ErrorRates     string                    // Learn: they are learnt; "": they are given, or there are none
+	Differ         int                       // in how many variables pairs may differ that tell of errors; 0: DefaultDiffer
 	Bounds         string                    // one of Bounds; "" means naive
 	Convolve       bool                      // published cells that are parts of classes, or sums of several, weigh too
 	Out            string                    // file with one row a class of records in both samples (.parquet, .arrow or .csv)
@@ -70,6 +74,7 @@ type Outcome struct {
 	Total           Linked               // of all pairs
 	Prior           string               // one of Priors
 	Flat            string               // why the prior is flat where nothing was said of it, "" where it is not
+	Errors          *Found               // nil where none were asked for
 	Model           *Fit                 // nil where the prior is flat
 	Unmatched       []released.Unmatched // categories that only the first or only another sample has
 	Known           bool                 // the population is

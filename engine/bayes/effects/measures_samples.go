@@ -83,12 +83,16 @@ func (j *Joint) given(n, people float64) (match, size float64) {
 	return v[1], n + math.Exp(v[2])
 }
 
-// Of are E[1/F] and E[F] of a cell with some records, at least one, that should have so many people.
+// Of are E[1/F] and E[F] of a cell with some records, at least one, that should have so many people. With errors the first is the chance that
+// two records of different samples are one person: of those that are, there are as many as the records are more than the people.
 func (j *Joint) Of(counts []int64, people float64) (match, size float64) {
 	if !(people > 0) {
 		people = 1e-300
 	}
 	m := j.Mixture(counts, people)
+	if j.samples.agree < 1 {
+		defer func() { match = j.same(m, counts) }()
+	}
 	if len(m.Weights) > manyPeople/2 && m.Least > manyPeople {
 		return j.threePoints(m, people)
 	}
@@ -101,6 +105,19 @@ func (j *Joint) Of(counts []int64, people float64) (match, size float64) {
 		size += w * b
 	}
 	return match, size
+}
+
+// same is the share of pairs of records that are one person.
+func (j *Joint) same(m Mixture, counts []int64) float64 {
+	pairs := float64(counts[0]) * float64(counts[1])
+	if pairs == 0 {
+		return 0
+	}
+	sum := 0.0
+	for i, w := range m.Weights {
+		sum += w * float64(counts[0]+counts[1]-m.Least-int64(i))
+	}
+	return sum / pairs
 }
 
 // threePoints takes the number of people for normal, of many, at which 1/F hardly bends: the rule of Gauss and Hermite.

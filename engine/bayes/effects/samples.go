@@ -17,11 +17,13 @@ type Samples struct {
 	Fractions []float64 // of the population, above 0 and at most 1
 	Union     float64   // the part of the population that is in some sample
 	few       [Most + 1]float64
+
+	agree float64 // probability that a person who is in both of two samples has one key; 1 of more samples
 }
 
 // NewSamples are two samples or more. An error: a fraction that is none.
 func NewSamples(fractions ...float64) (*Samples, error) {
-	s := &Samples{Fractions: slices.Clone(fractions)}
+	s := &Samples{Fractions: slices.Clone(fractions), agree: 1}
 	if len(fractions) < 2 {
 		return nil, fmt.Errorf("there are %d samples: two or more are linked", len(fractions))
 	}
@@ -37,6 +39,21 @@ func NewSamples(fractions ...float64) (*Samples, error) {
 	return s, nil
 }
 
+// WithErrors are two samples in which the key of a person who is in both is the same with probability agree, above 0 and at most 1. Who has two
+// keys counts as two people, each in one sample.
+func (s *Samples) WithErrors(agree float64) (*Samples, error) {
+	if len(s.Fractions) != 2 || !(agree > 0 && agree <= 1) {
+		return nil, fmt.Errorf("errors are of two samples, which agree with a probability above 0 and at most 1: not of %d and %v", len(s.Fractions), agree)
+	}
+	if agree == 1 {
+		return s, nil
+	}
+	p, q := s.Fractions[0], s.Fractions[1]
+	out := &Samples{Fractions: s.Fractions, Union: p + q - agree*p*q, agree: agree}
+	out.truncate()
+	return out, nil
+}
+
 // truncate finds how probable it is that j people of the union have no more than Most records.
 func (s *Samples) truncate() {
 	one := make([]float64, Most+1) // records of a person of the union
@@ -48,6 +65,11 @@ func (s *Samples) truncate() {
 				one[k] += one[k-1] * p
 			}
 		}
+	}
+	if s.agree < 1 {
+		p, q := s.Fractions[0], s.Fractions[1]
+		one = make([]float64, Most+1)
+		one[1], one[2] = p*(1-s.agree*q)+q*(1-s.agree*p), s.agree*p*q
 	}
 	one[0] = 0
 	for k := range one {
@@ -96,6 +118,13 @@ func (s *Samples) distinct(counts []int64) distinct {
 	}
 	for i := range d.logs {
 		j := d.least + int64(i)
+		if s.agree < 1 {
+			p, q := s.Fractions[0], s.Fractions[1]
+			both := counts[0] + counts[1] - j
+			d.logs[i] += times(both, math.Log(s.agree*p*q)) + times(counts[0]-both, math.Log(p*(1-s.agree*q))) +
+				times(counts[1]-both, math.Log(q*(1-s.agree*p))) - times(j, math.Log(s.Union))
+			continue
+		}
 		for k, m := range counts {
 			p := s.Fractions[k]
 			d.logs[i] += times(m, math.Log(p)) + times(j-m, math.Log1p(-p))

@@ -166,6 +166,61 @@ func TestSigmaOfSamplesIsRecovered(t *testing.T) {
 	}
 }
 
+// Errors of rate 0 change nothing; without effects the odds of a unique match are agree to those whom neither sample has, and of all classes
+// the pairs that are one person are as many as were played.
+func TestSamplesWithErrors(t *testing.T) {
+	s, err := NewSamples(.25, .4)
+	require.NoError(t, err)
+	same, err := s.WithErrors(1)
+	require.NoError(t, err)
+	require.Same(t, s, same)
+	near, err := s.WithErrors(1 - 1e-10)
+	require.NoError(t, err)
+	for _, counts := range [][]int64{{1, 1}, {2, 1}, {3, 5}} {
+		a, _ := s.Joint(1).Of(counts, 4)
+		b, _ := near.Joint(1).Of(counts, 4)
+		require.InDelta(t, a, b, 1e-6)
+	}
+	const agree, sigma, people = .7, 1.1, 6.0
+	e, err := s.WithErrors(agree)
+	require.NoError(t, err)
+	p, _ := e.Joint(0).Of([]int64{1, 1}, people)
+	require.InDelta(t, agree/(agree+people*(1-agree*.25)*(1-agree*.4)), p, 1e-9)
+
+	// As many people are taken into the class as out of it.
+	r := rand.New(rand.NewPCG(4, 45))
+	type result struct{ pairs, same float64 }
+	played := map[[2]int64]*result{{1, 1}: {}, {2, 1}: {}, {2, 3}: {}}
+	for range 600_000 {
+		lambda := people * math.Exp(sigma*r.NormFloat64()-sigma*sigma/2)
+		var n [2]int64
+		both := 0.0
+		for range int(distuv.Poisson{Lambda: lambda, Src: r}.Rand()) {
+			a, b := r.Float64() < .25, r.Float64() < .4 && r.Float64() < agree
+			if a {
+				n[0]++
+			}
+			if b {
+				n[1]++
+			}
+			if a && b {
+				both++
+			}
+		}
+		n[1] += int64(distuv.Poisson{Lambda: lambda * (1 - agree) * .4, Src: r}.Rand())
+		if x := played[n]; x != nil {
+			x.pairs += float64(n[0] * n[1])
+			x.same += both
+		}
+	}
+	for n, x := range played {
+		p, _ := e.Joint(sigma).Of(n[:], people)
+		require.InDelta(t, p, x.same/x.pairs, 5*math.Sqrt(p*(1-p)/x.pairs), "%v", n)
+	}
+	_, err = s.WithErrors(0)
+	require.Error(t, err)
+}
+
 func TestSamplesAreRefused(t *testing.T) {
 	for _, bad := range [][]float64{{.1}, {.1, 0}, {.1, 1.2}, {.1, math.NaN()}} {
 		_, err := NewSamples(bad...)
