@@ -23,7 +23,8 @@ const (
 func (v Verdict) String() string { return [...]string{"pass", "under", "exact"}[v] }
 
 // A Finding is what an audit found out of a need. The interval is the one of the attacker who comes closest: Holder is who that is, 0 for
-// anybody outside. It lies inside the true one, and is equal to it in networks; elsewhere it may be no wider than is needed.
+// anybody outside. It lies inside the true one, and is equal to it in networks of up to 4,000 cells, and in
+// sums of any size; elsewhere it may be no wider than is needed.
 type Finding struct {
 	Need    Need
 	Verdict Verdict
@@ -149,6 +150,7 @@ type auditor struct {
 	plain   bool // nobody asks which cells move
 	short   bool // go no further than needed in networks
 	rows    int  // most rows of a linear program; 0: boxes alone will do
+	widest  int  // cells of a network of several equations whose intervals are found to their ends
 	effort  *effort
 	home    []*component // by cell, nil where it is not known
 }
@@ -160,7 +162,7 @@ type component struct {
 }
 
 func (p *plan) auditor(ctx context.Context, hidden []bool, insider Insider) *auditor {
-	return &auditor{plan: p, hidden: hidden, insider: insider, rows: dense, effort: &effort{ctx: ctx}, home: make([]*component, p.System.Cells)}
+	return &auditor{plan: p, hidden: hidden, insider: insider, rows: dense, widest: wideNetwork, effort: &effort{ctx: ctx}, home: make([]*component, p.System.Cells)}
 }
 
 // forget forgets all that hangs together with cells.
@@ -290,9 +292,17 @@ const (
 // attack finds how far a holder's view of a cell reaches, 0 for anybody outside: by flows where that is a network; else with the cells
 // around it moving, a box of them, or more and more, which is a proof where it is enough.
 func (a *auditor) attack(holder int64, n Need) (w way, err error) {
-	if holder == 0 && !a.brief {
+	if !a.brief {
 		c := a.component(n.Cell)
-		if a.engine(c); isNetwork(c.attacker) {
+		a.engine(c)
+		switch w, is := c.attacker.(*network); {
+		case is && a.wide(c.engine):
+			if w.eager = true; holder != 0 {
+				w.avoid = func(column int32) bool { return a.knows(holder, c.cells[column], n.Cell) }
+				defer func() { w.avoid = nil }()
+			}
+			return a.look(c.engine, n)
+		case is && holder == 0:
 			return a.look(c.engine, n)
 		}
 	}
@@ -403,6 +413,12 @@ func isNetwork(a attacker) bool {
 	return is
 }
 
+// wideNetwork is the most cells of a network of several equations whose intervals are found to their ends: those of one equation always are.
+const wideNetwork = 4_000
+
+// wide tells whether an area is so large that its intervals are found as far as they are needed.
+func (a *auditor) wide(e *engine) bool { return len(e.rows) > 1 && len(e.cells) > a.widest }
+
 // look asks an attacker for both ends of an interval.
 func (a *auditor) look(e *engine, n Need) (w way, err error) {
 	if err := a.effort.ctx.Err(); err != nil {
@@ -410,7 +426,7 @@ func (a *auditor) look(e *engine, n Need) (w way, err error) {
 	}
 	column := e.column(n.Cell)
 	up, down := int64(infinite), int64(infinite)
-	if a.brief || a.short || !isNetwork(e.attacker) && n.Sliding != infinite {
+	if a.brief || a.short || (!isNetwork(e.attacker) || a.wide(e)) && n.Sliding != infinite {
 		up = max(n.Upper, n.Sliding)
 	}
 	if w.up, w.over, err = a.name(e, column, true, up); err != nil {
@@ -427,7 +443,7 @@ func (a *auditor) look(e *engine, n Need) (w way, err error) {
 
 // name is reach, with cells in the place of columns: all of them where it is not known which move.
 func (a *auditor) name(e *engine, column int32, up bool, want int64) (int64, []int32, error) {
-	if n, is := e.attacker.(*network); is && a.plain {
+	if n, is := e.attacker.(*network); is && a.plain && n.avoid == nil {
 		arc := column
 		if !up {
 			arc = ^column

@@ -21,6 +21,11 @@ type network struct {
 	stamp      int32
 	queue      []int32
 	both       *[2]across // of the two nodes; nil where it is not known
+	// avoid are columns that stay where they are; nil for none. Who is eager begins at the end with fewer arcs: potentials are not asked for.
+	avoid  func(column int32) bool
+	eager  bool
+	joint  map[[2]int32][]int32 // arcs from a node to another one; nil until they are asked for
+	behind [][]int32            // open, for arcs that are gone along against their direction
 }
 
 // across is what all arcs from a node to the other one can send together.
@@ -179,65 +184,6 @@ func (n *network) gain() {
 	}
 }
 
-// path finds a shortest path with room from one node to another that leaves out a column.
-func (n *network) path(from, to, without int32) bool {
-	n.stamp++
-	n.seen[from] = n.stamp
-	if from == to {
-		return true
-	}
-	n.gain()
-	n.queue = append(n.queue[:0], from)
-	for k := 0; k < len(n.queue); k++ {
-		v := n.queue[k]
-		arcs := n.rooms(v)
-		if n.gains[v] == n.stamp {
-			arcs = append(slices.Clip(arcs), n.gained...)
-		}
-		for _, a := range arcs {
-			u, w := n.ends(a)
-			if u != v || n.seen[w] == n.stamp || a == without || ^a == without || n.room(a) <= 0 {
-				continue
-			}
-			n.seen[w], n.from[w] = n.stamp, a
-			if w == to {
-				return true
-			}
-			n.queue = append(n.queue, w)
-		}
-	}
-	return false
-}
-
-// straight sends what goes along single other arcs, which are the shortest ways: of a variable with many categories that may be all of them.
-func (n *network) straight(a int32, want int64) (moved int64) {
-	home, start := n.ends(a)
-	if start == home {
-		return 0
-	}
-	for _, b := range n.rooms(start) {
-		if moved >= want || n.room(a) <= 0 {
-			break
-		}
-		if _, to := n.ends(b); to != home || b == a || b == ^a {
-			continue
-		}
-		step := min(want-moved, n.room(a), n.room(b))
-		if step <= 0 {
-			continue
-		}
-		if step == infinite {
-			n.send(a, 1) // a unit shows which columns move
-			n.send(b, 1)
-			return infinite
-		}
-		n.send(a, step)
-		n.send(b, step)
-		moved += step
-	}
-	return moved
-}
-
 // far is how far reach comes in a network of two nodes, where that is the sum of all other arcs; false if it has more nodes.
 func (n *network) far(a int32, want int64) (moved int64, ok bool) {
 	home, start := n.ends(a)
@@ -277,57 +223,9 @@ func (x *across) add(room int64, sign int) {
 	}
 }
 
-// rest makes all columns stay where they were.
-func (n *network) rest() {
-	for _, j := range n.touched {
-		n.moved[j] = 0
-	}
-	n.touched = n.touched[:0]
-}
-
-// reach is an attacker's: a largest flow, from the truth.
-func (n *network) reach(column int32, up bool, want int64) (int64, []int32, error) {
-	n.rest()
-	a := column
-	if !up {
-		a = ^column
-	}
-	home, start := n.ends(a)
-	moved := n.straight(a, want)
-	for moved < want && n.room(a) > 0 && n.path(start, home, column) {
-		step := min(want-moved, n.room(a))
-		for v := home; v != start; {
-			step = min(step, n.room(n.from[v]))
-			v, _ = n.ends(n.from[v])
-		}
-		if step == infinite {
-			moved = infinite
-			step = 1 // a unit shows which columns move
-		}
-		n.send(a, step)
-		for v := home; v != start; {
-			n.send(n.from[v], step)
-			v, _ = n.ends(n.from[v])
-		}
-		if moved == infinite {
-			break
-		}
-		moved += step
-	}
-	slices.Sort(n.touched)
-	n.touched = slices.Compact(n.touched)
-	var columns []int32
-	for _, j := range n.touched {
-		if n.moved[j] != 0 {
-			columns = append(columns, j)
-		}
-	}
-	return moved, columns, nil
-}
-
 // changed is an attacker's.
 func (n *network) changed(column int32) {
-	n.both = nil
+	n.both, n.behind = nil, nil
 	for _, a := range []int32{column, ^column} {
 		if v, _ := n.ends(a); n.limit(a) > 0 && !n.listed[number(a)] {
 			n.open[v] = nil

@@ -173,3 +173,40 @@ func TestInsidersOfSingleSums(t *testing.T) {
 	require.Positive(t, met[Under])
 	require.Positive(t, met[Exact])
 }
+
+// Audits of wide networks, which go no further than is needed, have the verdicts of those that find whole intervals.
+func TestWideNetworks(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	for k := range 60 {
+		g, table := random(t, r, []*tabular.Tree{flat("r", 12, 'A'), flat("c", 3, 'A')}, 60, 6)
+		table.Sole = make([]int64, g.Cells())
+		var needs []Need
+		hidden := make([]bool, g.Cells())
+		for c, x := range table.Values {
+			if x > 0 && x < 4 || x > 0 && r.IntN(5) == 0 {
+				hidden[c] = true
+				needs = append(needs, Need{Cell: int32(c), Lower: min(x, 2), Upper: 1})
+				if x == 1 {
+					table.Sole[c] = int64(c + 1)
+				}
+			}
+		}
+		for _, insider := range []Insider{InsiderOff, InsiderExact, InsiderFull} {
+			want, err := Audit(ctx, table, hidden, needs, insider)
+			require.NoError(t, err)
+			p, err := newPlan(table, needs)
+			require.NoError(t, err)
+			a := p.auditor(ctx, hidden, insider)
+			a.plain, a.widest = true, 1
+			for i, n := range needs {
+				f, _, err := a.prove(n)
+				require.NoError(t, err)
+				require.Equal(t, want.Findings[i].Verdict, f.Verdict, "%d: %d", k, n.Cell)
+				if f.Holder == want.Findings[i].Holder {
+					require.GreaterOrEqual(t, f.Low, want.Findings[i].Low)
+					require.LessOrEqual(t, f.High, want.Findings[i].High)
+				}
+			}
+		}
+	}
+}
