@@ -52,7 +52,8 @@ const FewestCommon = 30
 
 // How rates are learnt.
 const (
-	mostSteps  = 100_000
+	mostSteps  = 20_000
+	scored     = 50 // after so many steps one of scoring
 	smallStep  = 1e-8
 	firstRate  = 0.05
 	widestRate = 0.25 // of a standard error
@@ -88,7 +89,9 @@ func Learn(patterns []Pattern, rates []float64, common, between float64) (*Error
 	out := &Errors{SE: make([]float64, len(rates))}
 	moved := 1.0
 	for ; moved > smallStep && out.Iterations < mostSteps; out.Iterations++ {
-		moved = l.step(learnt)
+		if moved = l.step(learnt); out.Iterations%scored == scored-1 {
+			moved = max(moved*smallStep, l.score(learnt)) // where few of the pairs are one person steps are short
+		}
 	}
 	if err := l.errors(learnt, out.SE); err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func (l *learning) probability(differ []int) float64 {
 	return p
 }
 
-// step is one of expectation and maximisation; it gives by how much a rate, or a part of the others, moved at most.
+// step is one of expectation and maximisation; it gives by how much a rate moved at most.
 func (l *learning) step(learnt []bool) (moved float64) {
 	var all, seen float64 // people, and the probability of the patterns
 	differ, seenDiffer := make([]float64, len(l.rates)), make([]float64, len(l.rates))
@@ -147,9 +150,7 @@ func (l *learning) step(learnt []bool) (moved float64) {
 			differ[v] += same
 			seenDiffer[v] += m
 		}
-		others := (p.Pairs - same + p.Within) / (1 + 1/l.between)
-		moved = max(moved, math.Abs(others-l.others[i])/(1+others))
-		l.others[i] = others
+		l.others[i] = (p.Pairs - same + p.Within) / (1 + 1/l.between)
 	}
 	all += l.common * max(0, 1-seen) // those of patterns that differ in more
 	for v, r := range l.rates {
@@ -175,28 +176,7 @@ func (l *learning) errors(learnt []bool, se []float64) error {
 	if len(at) == 0 {
 		return nil
 	}
-	information := mat.NewSymDense(len(at), nil)
-	slope := make([]float64, len(at))
-	for i, p := range l.patterns {
-		m := l.probability(p.Differ)
-		variance := l.common*m + l.others[i]*(1+l.between)
-		if variance == 0 {
-			continue
-		}
-		for k, v := range at {
-			r := max(l.rates[v], 1e-12)
-			if slices.Contains(p.Differ, v) {
-				rest := m / r
-				if l.rates[v] < 1e-12 { // the product of the others
-					rest = l.without(p.Differ, v)
-				}
-				slope[k] = l.common * rest
-			} else {
-				slope[k] = -l.common * m / (1 - l.rates[v])
-			}
-		}
-		information.SymRankOne(information, 1/variance, mat.NewVecDense(len(at), slices.Clone(slope)))
-	}
+	information, _ := l.slopes(at)
 	var c mat.Cholesky
 	var inverse mat.SymDense
 	if !c.Factorize(information) || c.InverseTo(&inverse) != nil {
@@ -208,6 +188,100 @@ func (l *learning) errors(learnt []bool, se []float64) error {
 		}
 	}
 	return nil
+}
+
+// slopes are the information on some rates, and the slopes of the logarithm of the likelihood.
+func (l *learning) slopes(at []int) (*mat.SymDense, []float64) {
+	information, sum := mat.NewSymDense(len(at), nil), make([]float64, len(at))
+	slope := make([]float64, len(at))
+	for i, p := range l.patterns {
+		m := l.probability(p.Differ)
+		mean := l.common*m + l.others[i]
+		if mean == 0 {
+			continue
+		}
+		for k, v := range at {
+			slope[k] = l.common * l.without(p.Differ, v)
+			if !slices.Contains(p.Differ, v) {
+				slope[k] = -slope[k]
+			}
+			sum[k] += slope[k] * (p.Pairs/mean - 1)
+		}
+		information.SymRankOne(information, 1/(mean+l.between*l.others[i]), mat.NewVecDense(len(at), slices.Clone(slope)))
+	}
+	return information, sum
+}
+
+// score is a step of Fisher's scoring, halved until the likelihood is no less; rates that would fall below 0 stay there. It gives by how much a
+// rate moved at most, 1 where there is no such step.
+func (l *learning) score(learnt []bool) float64 {
+	before := l.likelihood()
+	var all []int
+	for v, is := range learnt {
+		if is {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	_, slope := l.slopes(all)
+	var at []int
+	for k, v := range all {
+		if l.rates[v] > smallStep || slope[k] > 0 {
+			at = append(at, v)
+		} else {
+			l.rates[v] = 0
+		}
+	}
+	if len(at) == 0 {
+		return 0
+	}
+	information, slope := l.slopes(at)
+	var c mat.Cholesky
+	var by mat.VecDense
+	if !c.Factorize(information) || c.SolveVecTo(&by, mat.NewVecDense(len(at), slope)) != nil {
+		return 1
+	}
+	from := slices.Clone(l.rates)
+	for part := 1.0; part > 1e-6; part /= 2 {
+		moved := 0.0
+		for k, v := range at {
+			l.rates[v] = min(max(from[v]+part*by.AtVec(k), 0), 1-1e-9)
+			moved = max(moved, math.Abs(l.rates[v]-from[v]))
+		}
+		if l.likelihood() >= before-1e-9 {
+			return moved
+		}
+	}
+	copy(l.rates, from)
+	l.likelihood()
+	return 1
+}
+
+// likelihood is its logarithm, at the likeliest numbers of pairs of different people, which it takes.
+func (l *learning) likelihood() float64 {
+	sum := 0.0
+	for i, p := range l.patterns {
+		same := l.common * l.probability(p.Differ)
+		a := 1 + 1/l.between
+		b := same*a - p.Pairs - p.Within
+		u := math.Sqrt(b*b + 4*a*p.Within*same)
+		if b > 0 { // without loss of digits
+			u = 2 * p.Within * same / (b + u)
+		} else {
+			u = (u - b) / (2 * a)
+		}
+		l.others[i] = u
+		if p.Pairs > 0 {
+			sum += p.Pairs * math.Log(same+u)
+		}
+		if p.Within > 0 {
+			sum += p.Within * math.Log(u)
+		}
+		sum -= same + u*a
+	}
+	return sum
 }
 
 // without is the probability of a pattern but for one of its variables.

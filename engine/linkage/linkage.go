@@ -14,12 +14,15 @@
 package linkage
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"microrisk/engine/perturb"
 )
@@ -43,6 +46,7 @@ type Problem struct {
 	// alone. All splits of a sum into its parts are taken to be equally likely.
 	Convolve bool
 
+	Workers  int                     // goroutines, at least 1
 	Listed   int                     // the most numbers of people of each class whose probabilities are listed
 	Progress func(done, total int64) // called now and then with the classes linked; nil: not at all
 }
@@ -278,9 +282,11 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 	}
 	known := map[string]*posterior{}
 	matches := make([]Match, 0, len(shared))
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, p.Workers))
 	for i, k := range shared {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if err := within.Err(); err != nil {
+			return nil, cmp.Or(g.Wait(), err)
 		}
 		if p.Progress != nil && (i%1024 == 0 || p.Tight) {
 			p.Progress(int64(i), int64(len(shared)))
@@ -302,10 +308,14 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 			return nil, &ClassError{Codes: m.Codes, Low: m.Low, High: m.High}
 		}
 		if p.Prior != nil {
-			if err := p.expect(&m, facts, narrow != nil || len(p.Tables) > 0); err != nil {
-				return nil, &ClassError{Codes: m.Codes, Reason: err.Error()}
-			}
 			matches = append(matches, m)
+			at := &matches[i] // as many as there are were asked for
+			g.Go(func() error {
+				if err := p.expect(at, facts, narrow != nil || len(p.Tables) > 0); err != nil {
+					return &ClassError{Codes: at.Codes, Reason: err.Error()}
+				}
+				return within.Err()
+			})
 			continue
 		}
 		id := fmt.Sprint(m.Low, m.High, facts)
@@ -320,7 +330,7 @@ func (p *Problem) Link(ctx context.Context) ([]Match, error) {
 		m.Mean, m.Correct, m.Law = known[id].mean, known[id].correct, known[id].p
 		matches = append(matches, m)
 	}
-	return matches, nil
+	return matches, g.Wait()
 }
 
 // shared are the classes of each sample with their records, and those that two samples have or more, ascending.

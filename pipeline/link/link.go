@@ -295,6 +295,7 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 	if l.Posterior != nil {
 		p.Listed = *l.Posterior
 	}
+	p.Workers = l.options.Workers
 	p.Progress = func(done, total int64) { l.options.Progress("linking", done, total) }
 	matches, err := p.Link(ctx)
 	if err != nil {
