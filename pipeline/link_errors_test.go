@@ -60,7 +60,13 @@ func TestLinkWithErrors(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		wrong := mistakes(people, rates, r)
 		a, b := drawn(t, "a.csv", "A,B,C,D,E", people, .25, r), drawn(t, "b.csv", "A,B,C,D,E", wrong, .3, r)
-		s := link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: int64(len(people)), ErrorRates: link.Learn, Model: mc3.Config{Search: "exact"}}
+		s := link.Spec{
+			A:              []string{"a.csv"},
+			B:              []string{"b.csv"},
+			PopulationSize: int64(len(people)),
+			ErrorRates:     link.Learn,
+			Model:          mc3.Config{Search: "exact"},
+		}
 		o, err := link.Run(t.Context(), s, session.Options{})
 		require.NoError(t, err)
 		for v, rate := range rates {

@@ -102,10 +102,32 @@ func TestLinkOfPopulations(t *testing.T) {
 					inside++
 				}
 				sum, truth = sum+l.ExpectedUnique, truth+right
-				t.Logf("%2d: %d unique, %d right, expected %.1f (%.1f to %.1f) %v; doubles %.1f +- %.1f; pairs expected %.1f; sigma %.2f +- %.2f", round, l.Unique, right,
-					l.ExpectedUnique, l.Interval.Lower, l.Interval.Upper, in, l.Doubles.Value, l.Doubles.SE, l.ExpectedPairs, o.Model.Sigma, o.Model.SE)
+				t.Logf(
+					"%2d: %d unique, %d right, expected %.1f (%.1f to %.1f) %v; doubles %.1f +- %.1f; pairs expected %.1f; sigma %.2f +- %.2f",
+					round,
+					l.Unique,
+					right,
+					l.ExpectedUnique,
+					l.Interval.Lower,
+					l.Interval.Upper,
+					in,
+					l.Doubles.Value,
+					l.Doubles.SE,
+					l.ExpectedPairs,
+					o.Model.Sigma,
+					o.Model.SE,
+				)
 			}
-			t.Logf("%s: %d of %d within; of %d unique matches %d are right, %.1f expected, %.1f with the flat prior", p.file, inside, rounds, unique, truth, sum, flat)
+			t.Logf(
+				"%s: %d of %d within; of %d unique matches %d are right, %.1f expected, %.1f with the flat prior",
+				p.file,
+				inside,
+				rounds,
+				unique,
+				truth,
+				sum,
+				flat,
+			)
 			require.GreaterOrEqual(t, inside, rounds*17/20)
 		})
 	}

@@ -222,7 +222,8 @@ func (out *Outcome) attack(ctx context.Context, s Spec, classes []attack.Class, 
 	by := attack.Ranking(s.Ranking)
 	known := func(cell int) int { return of[expects.Data.ClassOf(cell)] }
 	var err error
-	if out.Frontier, err = frontier(ctx, estimate, by, estimate.Order(by), attack.Steps(len(estimate.Sample)), classes, known, out.Agree); err != nil || s.Cost == 0 {
+	if out.Frontier, err = frontier(ctx, estimate, by, estimate.Order(by), attack.Steps(len(estimate.Sample)), classes, known, out.Agree); err != nil ||
+		s.Cost == 0 {
 		return err
 	}
 	cheapest := estimate.Order(attack.ByExpected)

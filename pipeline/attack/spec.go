@@ -99,7 +99,10 @@ func (s *Spec) Fields() schemas.Table {
 				Usage: "also attack the classes that `FILE` lists, a row each with the columns of the key; may be repeated",
 			},
 		},
-		divergence.Field(&s.Errors, "the intruder's value of a key variable differs from the file's with a probability, `VAR=RATE`, such as AGE=0.05; may be repeated"),
+		divergence.Field(
+			&s.Errors,
+			"the intruder's value of a key variable differs from the file's with a probability, `VAR=RATE`, such as AGE=0.05; may be repeated",
+		),
 		{Name: "known_only", To: &s.KnownOnly, Doc: "Fit no model: what is known from the population only.",
 			Flag: &schemas.Flag{Name: "known-only", Usage: "fit no model: what is known from --population only"}},
 		{Name: "out", To: &s.Out, File: true, Doc: "File for all figures (.parquet, .arrow or .csv).",

@@ -44,8 +44,13 @@ Where the files code a variable differently, --recode-b FILE (or --recode-a,
    SEX: {replace: true, map: {1: M, 2: F}}
    AGE5: {from: AGE, width: 5}
 Categories that only one sample has are reported.`,
-		Flags: slices.Concat(fieldFlags(new(link.Spec).Fields()),
-			[]cli.Flag{&cli.BoolFlag{Name: "model", Usage: "take the model of the population however few records the samples have (as --prior model)"}}, documentFlags()),
+		Flags: slices.Concat(
+			fieldFlags(new(link.Spec).Fields()),
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "model", Usage: "take the model of the population however few records the samples have (as --prior model)"},
+			},
+			documentFlags(),
+		),
 		Action: func(ctx *cli.Context) error {
 			s := &link.Spec{}
 			places, done, err := c.document(ctx, s, func() error { return c.sayLink(ctx, s) })
@@ -115,8 +120,14 @@ const shownMatches = 10
 func linkText(o *link.Outcome, s *link.Spec) string {
 	rows := [][]report.Cell{{report.Left("population"), report.Right(report.Count(o.People)), report.Left("people")}}
 	for i, n := range o.Samples {
-		rows = append(rows,
-			[]report.Cell{report.Left("sample " + link.Letter(i)), report.Right(report.Count(n.Records)), report.Left(report.Plural(n.Classes, "class", "classes"))})
+		rows = append(
+			rows,
+			[]report.Cell{
+				report.Left("sample " + link.Letter(i)),
+				report.Right(report.Count(n.Records)),
+				report.Left(report.Plural(n.Classes, "class", "classes")),
+			},
+		)
 	}
 	in := "in both"
 	if len(o.Samples) > 2 {
@@ -133,7 +144,20 @@ func linkText(o *link.Outcome, s *link.Spec) string {
 		rows = append(rows, []report.Cell{report.Left("  rank correlation"), report.Right(strconv.FormatFloat(*o.RankCorrelation, 'f', 3, 64)),
 			report.Left("of the chance with the true 1/F")})
 	}
-	text := wrap("linked by "+report.Printable(strings.Join(o.Overlap, ", ")), 2) + "\n" + wrap(priorText(o), 2) + "\n" + table("  ", rows) + unmatchedText(o) + errorsText(o)
+	text := wrap(
+		"linked by "+report.Printable(strings.Join(o.Overlap, ", ")),
+		2,
+	) + "\n" + wrap(
+		priorText(o),
+		2,
+	) + "\n" + table(
+		"  ",
+		rows,
+	) + unmatchedText(
+		o,
+	) + errorsText(
+		o,
+	)
 	if o.Unique > 0 {
 		text += "\nunique matches, the likeliest first; rows are numbered from 0\n" + table("  ", matchRows(o))
 		if more := o.Unique - shownMatches; more > 0 {
@@ -161,7 +185,11 @@ func priorText(o *link.Outcome) string {
 	case m.Unknown != "":
 		return fmt.Sprintf("prior of F: %s of all samples together, without effects of cells", report.Plural(int64(m.Graphs), "model", "models"))
 	default:
-		return fmt.Sprintf("prior of F: %s of all samples together, with effects of cells (sigma %.2f)", report.Plural(int64(m.Graphs), "model", "models"), m.Sigma)
+		return fmt.Sprintf(
+			"prior of F: %s of all samples together, with effects of cells (sigma %.2f)",
+			report.Plural(int64(m.Graphs), "model", "models"),
+			m.Sigma,
+		)
 	}
 }
 

@@ -102,7 +102,9 @@ func (l *linking) learn(ctx context.Context, classes map[string]*class, common f
 	case differ >= len(names) && l.Differ > 0:
 		return nil, session.Wrong(fmt.Errorf("pairs that differ in %d variables agree on nothing, of %d: take a smaller number (differ)", differ, len(names)))
 	case differ == 0 && l.ErrorRates == Learn:
-		return nil, session.Wrong(errors.New("error rates are learnt from pairs that agree on other variables, and there is one alone: link by more, or give its rate"))
+		return nil, session.Wrong(
+			errors.New("error rates are learnt from pairs that agree on other variables, and there is one alone: link by more, or give its rate"),
+		)
 	}
 	var list []linkage.Class
 	for _, c := range classes {

@@ -49,13 +49,17 @@ func (s *Spec) Fields() schemas.Table {
 				Name:  "prior",
 				Usage: "what is known of the people of a class at first: model (of all samples together) or flat (all numbers are equally likely; default: model, of 100 records or more)",
 			}},
-		{Name: "posterior", To: &s.Posterior, Range: schemas.Within(0, mostPosterior).Saying("it must be a whole number from 0 to %d, such as %d", mostPosterior, DefaultPosterior),
+		{
+			Name:  "posterior",
+			To:    &s.Posterior,
+			Range: schemas.Within(0, mostPosterior).Saying("it must be a whole number from 0 to %d, such as %d", mostPosterior, DefaultPosterior),
 			Doc: "Numbers of people whose probabilities the column posterior lists for each class, at most, from lower on; 0 for no such column. Without it 20, and " +
 				"none in CSV, which has no lists.",
 			Flag: &schemas.Flag{
 				Name:  "posterior",
 				Usage: "list the probabilities of `N` numbers of people of each class at most, from lower on (default: 20; 0: none, as in CSV)",
-			}},
+			},
+		},
 		{Name: "out", To: &s.Out, File: true, Doc: "File with one row a class that both samples have (.parquet, .arrow or .csv).",
 			Flag: &schemas.Flag{
 				Name:  "out",

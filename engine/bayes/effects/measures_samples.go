@@ -168,8 +168,16 @@ func (j *Joint) Law(counts []int64, people float64, most int) []float64 {
 		l.eachNode(func(effect, weight float64) {
 			sum += weight
 			unsampled := (1 - j.samples.Union) * people * effect
+			if unsampled > 700 { // where exp(-unsampled) is no number any more
+				for k := range part {
+					part[k] += weight * math.Exp(poisson(int64(k), unsampled))
+				}
+				return
+			}
+			p := weight * math.Exp(-unsampled)
 			for k := range part {
-				part[k] += weight * math.Exp(poisson(int64(k), unsampled))
+				part[k] += p
+				p *= unsampled / float64(k+1)
 			}
 		})
 		for k := range part {

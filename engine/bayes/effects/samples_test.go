@@ -37,7 +37,15 @@ func TestJointAgainstSums(t *testing.T) {
 							prior += math.Exp(-z*z/2 - lambda + float64(F)*math.Log(lambda) - factorial(F))
 						}
 						for k, n := range counts {
-							prior *= math.Exp(factorial(F)-factorial(n)-factorial(F-n)) * math.Pow(fractions[k], float64(n)) * math.Pow(1-fractions[k], float64(F-n))
+							prior *= math.Exp(
+								factorial(F)-factorial(n)-factorial(F-n),
+							) * math.Pow(
+								fractions[k],
+								float64(n),
+							) * math.Pow(
+								1-fractions[k],
+								float64(F-n),
+							)
 						}
 						all, match, size = all+prior, match+prior/float64(F), size+prior*float64(F)
 						if i := F - least; i < 10 {
