@@ -189,3 +189,56 @@ func take(left []int64, s Set, n int64) {
 		}
 	}
 }
+
+// rounds of searches under caps.
+const rounds = 10
+
+// classCapped raises the weights of variables above their caps, and lets them fall where all hold. Where they never do, the variables above
+// theirs are fixed, one after the other.
+func (in *instance) classCapped(ctx context.Context, o Options) (best *Result, interrupted bool) {
+	if !in.capped() {
+		return in.class(ctx, in.weights(), o)
+	}
+	given := in.never
+	defer func() { in.never = given }()
+	for v, limit := range in.Caps {
+		if limit == 0 {
+			in.never |= 1 << v
+		}
+	}
+	weights, unit := in.weights(), slices.Max(counted(in.weights()))
+	for round := 0; ; round++ {
+		r, ended := in.class(ctx, weights, o)
+		over := in.over(r)
+		if over == 0 && (best == nil || r.Suppressed < best.Suppressed || r.Suppressed == best.Suppressed && r.Cost < best.Cost) {
+			best = r
+		}
+		switch {
+		case over == 0 && (round == 0 || round >= rounds || ended), ended && best != nil:
+			return best, ended
+		case over == 0:
+			for v := range weights {
+				weights[v] = (weights[v] + in.weight(v)) / 2
+			}
+		case round >= rounds && best != nil:
+			return best, false
+		case round >= rounds || ended:
+			in.never |= over & -over
+		}
+		for v := range weights {
+			if over.Has(v) {
+				weights[v] += unit * min(1, float64(r.CellsOf[v]-in.Caps[v])/float64(in.Caps[v]))
+			}
+		}
+	}
+}
+
+// over is the variables of which more cells are cut than their caps are.
+func (in *instance) over(r *Result) (s Set) {
+	for v, limit := range in.Caps {
+		if limit != Unlimited && r.CellsOf[v] > limit {
+			s |= 1 << v
+		}
+	}
+	return s
+}

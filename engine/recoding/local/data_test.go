@@ -1,0 +1,149 @@
+package local
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+)
+
+// A fileCase is a file with figures of a prototype.
+type fileCase struct {
+	file            string
+	key             []string
+	k               int64
+	own, group, old int64 // cells: own, exact; the group bound; class as a prototype has it
+}
+
+var (
+	cps     = []string{"education", "experience", "ethnicity", "smsa", "region", "parttime"}
+	testKey = []string{"urbrur", "roof", "walls", "water", "electcon", "relat", "sex"}
+	eusilc  = []string{"db040", "hsize", "rb090", "pb220a", "pl030"}
+	francd  = []string{"Key1", "Key2", "Key3", "Key4"}
+	adult   = []string{"age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country"}
+	census  = []string{"age", "sex", "race", "marital_status", "education", "class_of_worker", "major_occupation", "birth_country_self"}
+)
+
+var fileCases = []fileCase{
+	{"micro/cps1988", cps, 2, 2879, 2885, 2951},
+	{"micro/cps1988", cps, 3, 5046, 5057, 5139},
+	{"micro/cps1988", cps, 5, 8440, 8455, 8561},
+	{"micro/sdc_testdata", testKey, 2, 157, 181, 203},
+	{"micro/sdc_testdata", testKey, 3, 283, 327, 401},
+	{"micro/sdc_testdata", testKey, 5, 461, 556, 732},
+	{"micro/eusilc_synth", eusilc, 2, 301, 314, 359},
+	{"micro/eusilc_synth", eusilc, 3, 680, 687, 794},
+	{"micro/eusilc_synth", eusilc, 5, 1341, 1361, 1558},
+	{"micro/sdc_francdat", francd, 2, 6, 6, 6},
+	{"micro/sdc_francdat", francd, 3, 12, 12, 16},
+	{"protect/arx_adult", adult, 2, 16199, 16537, 18535},
+	{"protect/arx_adult", adult, 3, 22245, 22714, 25659},
+	{"protect/arx_adult", adult, 5, 28546, 29112, 32958},
+	{"micro/census_1m", census, 3, 214714, 0, 240537},
+}
+
+// fileProblem counts the keys of a file in the folder that MICRORISK_DATA names.
+func fileProblem(t testing.TB, file string, key []string, k int64) *Problem {
+	data := os.Getenv("MICRORISK_DATA")
+	if data == "" {
+		t.Skip("MICRORISK_DATA names a folder with files that are not the project's")
+	}
+	f, err := os.Open(filepath.Join(data, file+".parquet"))
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	pf, err := parquet.OpenFile(f, info.Size())
+	require.NoError(t, err)
+	columns := make([][]uint32, len(key))
+	for v, name := range key {
+		leaf, ok := pf.Schema().Lookup(name)
+		require.True(t, ok, name)
+		codes := make(map[string]uint32)
+		for _, g := range pf.RowGroups() {
+			columns[v] = readColumn(t, g.ColumnChunks()[leaf.ColumnIndex], columns[v], codes)
+		}
+	}
+	return countedKeys(columns, k)
+}
+
+func readColumn(t testing.TB, chunk parquet.ColumnChunk, column []uint32, codes map[string]uint32) []uint32 {
+	pages := chunk.Pages()
+	defer pages.Close()
+	buffer := make([]parquet.Value, 1024)
+	for {
+		page, err := pages.ReadPage()
+		if err != nil {
+			return column
+		}
+		values := page.Values()
+		for {
+			n, err := values.ReadValues(buffer)
+			for _, v := range buffer[:n] {
+				s := v.String()
+				if v.IsNull() {
+					s = "\x00"
+				}
+				code, ok := codes[s]
+				if !ok {
+					code = uint32(len(codes))
+					codes[s] = code
+				}
+				column = append(column, code)
+			}
+			if err != nil {
+				break
+			}
+		}
+		parquet.Release(page)
+	}
+}
+
+func countedKeys(columns [][]uint32, k int64) *Problem {
+	p := &Problem{K: k, Codes: make([][]uint32, len(columns))}
+	at := make(map[[8]uint32]int)
+	for r := range columns[0] {
+		var key [8]uint32
+		for v := range columns {
+			key[v] = columns[v][r]
+		}
+		c, ok := at[key]
+		if !ok {
+			c = len(p.Counts)
+			at[key] = c
+			p.Counts = append(p.Counts, 0)
+			for v := range columns {
+				p.Codes[v] = append(p.Codes[v], key[v])
+			}
+		}
+		p.Counts[c]++
+	}
+	return p
+}
+
+func TestClassFiles(t *testing.T) {
+	for _, c := range fileCases {
+		p := fileProblem(t, c.file, c.key, c.k)
+		began := time.Now()
+		r, err := Class(background, p, Options{})
+		require.NoError(t, err)
+		took := time.Since(began)
+		t.Logf("%s %d: at risk %d, own %v, group %v, class %d (%d records; prototype %d, aim %d), %.2f s", c.file, c.k, r.AtRisk, r.OwnBound, r.GroupBound,
+			r.Cells, r.Changed, c.old, c.old-(c.old-c.group)/3, took.Seconds())
+		require.EqualValues(t, c.own, r.OwnBound)
+		if c.group > 0 {
+			require.EqualValues(t, c.group, math.Ceil(r.GroupBound-1e-6))
+		}
+		require.LessOrEqual(t, r.Cells, c.old)
+		again, err := Recount(background, p, r.Parts)
+		require.NoError(t, err)
+		require.Equal(t, []int64{0, 0, 0}, []int64{again.Class, again.Own, again.Wildcard})
+		require.Zero(t, r.Suppressed)
+		require.True(t, slices.IsSortedFunc(r.Parts, func(a, b Part) int { return a.Class - b.Class }))
+	}
+}

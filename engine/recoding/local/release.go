@@ -1,0 +1,302 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// Class finds cuts after which every released row is identical to at least k, suppressed marks included: not the cheapest, which is hard to
+// find for k of 3 or more (Meyerson & Williams 2004), but with two lower bounds on it. First, places of ascending weight take all records
+// at risk that agree there, and borrow from classes of more than k; then some places that have keys in common are taken apart and put
+// together again, many times, with chance from a fixed seed. Whoever is left joins the place that grows least; at last columns on which all
+// of a place agree are shown again. With fixed variables, records that nothing can be joined with are suppressed as wholes; with Caps the
+// weights of variables above theirs are raised until they hold. Missing cells are written like suppressed ones.
+//
+// ErrTooFew and faults of the problem are errors; a context that ends is none: the result is marked Interrupted, is safe, and records not
+// reached are suppressed as wholes.
+func Class(ctx context.Context, p *Problem, o Options) (*Result, error) {
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, err
+	}
+	own, group, err := in.bounds(ctx, newCosting(in.weights()), o)
+	r, cut := in.classCapped(ctx, o)
+	r.OwnBound, r.GroupBound, r.Bound = own, group, max(own, group)
+	r.Interrupted = cut || err != nil
+	return r, nil
+}
+
+func (in *instance) effort(o Options) int {
+	switch {
+	case o.Effort < 0:
+		return 0
+	case o.Effort == 0:
+		return 20
+	}
+	return o.Effort
+}
+
+// class is Class by weights that need not be those of the problem.
+func (in *instance) class(ctx context.Context, weights []float64, o Options) (r *Result, interrupted bool) {
+	m, err := newMarket(ctx, in, newCosting(counted(weights)), o)
+	if err != nil { // not all places are known
+		m.options = make([][]int32, len(m.risk))
+		m.users = make([][]int32, len(m.places))
+	}
+	a := newAssignment(m)
+	a.initial(ctx)
+	interrupted = err != nil || ctx.Err() != nil
+	interrupted = a.improve(ctx, in.effort(o), o) || interrupted
+	rel := newRelease(a)
+	if !interrupted {
+		rel.joinRest()
+	}
+	rel.showAgain()
+	return rel.result(), interrupted
+}
+
+// counted adds to each weight so little that of two choices of the same weight the one with fewer cells is cheaper.
+func counted(weights []float64) []float64 {
+	most := slices.Max(weights)
+	if most == 0 {
+		most = 1
+	}
+	ws := slices.Clone(weights)
+	for v := range ws {
+		ws[v] += most * 1e-6
+	}
+	return ws
+}
+
+// A bundle is rows that are released alike.
+type bundle struct {
+	cut  Set
+	rows map[int32]int64 // by class; those of a class of at least k that is there as it is have their own entry
+	size int64
+}
+
+// A release is bundles and the records that are in none.
+type release struct {
+	*market
+	bundles []*bundle
+	rest    map[int32]int64 // by class
+	moved   map[int32]int64 // of classes of at least k: records in bundles
+}
+
+func newRelease(a *assignment) *release {
+	rel := &release{market: a.market, rest: map[int32]int64{}, moved: map[int32]int64{}}
+	for i := range a.places {
+		p := &a.places[i]
+		if len(p.members) == 0 {
+			continue
+		}
+		b := &bundle{cut: p.cut, rows: map[int32]int64{}}
+		for _, r := range p.members {
+			b.put(a.risk[a.class[r]], 1)
+		}
+		for _, l := range p.lent {
+			b.put(l.class, l.n)
+			rel.moved[l.class] += l.n
+		}
+		if p.home > 0 {
+			b.size += p.home // they are not changed: no part of rows
+		}
+		rel.bundles = append(rel.bundles, b)
+	}
+	for r, at := range a.in {
+		if at < 0 {
+			rel.rest[a.risk[a.class[r]]]++
+		}
+	}
+	return rel
+}
+
+func (b *bundle) put(c int32, n int64) {
+	b.rows[c] += n
+	b.size += n
+}
+
+func (b *bundle) classes() []int32 {
+	cs := make([]int32, 0, len(b.rows))
+	for c := range b.rows {
+		cs = append(cs, c)
+	}
+	slices.Sort(cs)
+	return cs
+}
+
+// differ is the variables on which two classes differ.
+func (in *instance) differ(a, b int32) (s Set) {
+	x, y := in.keys[int(a)*in.words:int(a+1)*in.words], in.keys[int(b)*in.words:int(b+1)*in.words]
+	for v, mask := range in.masks {
+		for w, m := range mask {
+			if (x[w]^y[w])&m != 0 {
+				s |= 1 << v
+			}
+		}
+	}
+	return s
+}
+
+// joinRest lets each record that is in no bundle join the one that grows least: a bundle, records of a class of at least k, or others that
+// are in none.
+func (rel *release) joinRest() {
+	rest := make([]int32, 0, len(rel.rest))
+	for c := range rel.rest {
+		rest = append(rest, c)
+	}
+	slices.Sort(rest)
+	for _, c := range rest {
+		for rel.rest[c] > 0 {
+			if !rel.joinBundle(c) {
+				break
+			}
+		}
+	}
+	rel.gatherRest(rest)
+}
+
+// cutNeeded is what must be cut of rows of class c for a cut, and whether it may be.
+func (rel *release) allowed(c int32, cut Set) bool { return (cut&^rel.lack(int(c)))&rel.never == 0 }
+
+func (rel *release) weightIn(c int32, cut Set) float64 { return rel.costs.of[cut&^rel.lack(int(c))] }
+
+func (rel *release) joinBundle(c int32) bool {
+	var to *bundle
+	var cut Set
+	least, giver, given := math.Inf(1), int32(-1), int64(0)
+	n := float64(rel.rest[c])
+	for _, b := range rel.bundles {
+		wider, cost, ok := rel.widened(b, c)
+		if ok && cost+n*rel.weightIn(c, wider) < least {
+			least, to, cut = cost+n*rel.weightIn(c, wider), b, wider
+		}
+	}
+	for d, have := range rel.counts {
+		if have < rel.K || rel.lack(d) != 0 && rel.lack(d)&^rel.lack(int(c)) != 0 {
+			continue
+		}
+		d := int32(d)
+		wider := rel.differ(c, d) | rel.lack(int(c)) | rel.lack(int(d))
+		left, need := have-rel.moved[d], max(0, rel.K-rel.rest[c])
+		if wider == rel.lack(int(d)) {
+			need = 0
+		}
+		if left < need || left-need < rel.K && left > need {
+			need = left
+		}
+		cost := float64(need)*rel.weightIn(d, wider) + n*rel.weightIn(c, wider)
+		if left > 0 && need+rel.rest[c] >= rel.K && rel.allowed(c, wider) && rel.allowed(d, wider) && cost < least {
+			least, to, giver, given, cut = cost, nil, d, need, wider
+		}
+	}
+	switch {
+	case giver >= 0:
+		b := &bundle{cut: cut, rows: map[int32]int64{}}
+		b.put(c, rel.rest[c])
+		b.put(giver, given)
+		rel.moved[giver] += given
+		rel.bundles = append(rel.bundles, b)
+	case to != nil:
+		to.cut = cut
+		to.put(c, rel.rest[c])
+	default:
+		return false
+	}
+	rel.rest[c] = 0
+	return true
+}
+
+// widened is the cut of a bundle that class c joins, and what it costs more.
+func (rel *release) widened(b *bundle, c int32) (cut Set, cost float64, ok bool) {
+	cut = b.cut | rel.lack(int(c))
+	for d := range b.rows {
+		cut |= rel.differ(c, d)
+		break // all of a bundle agree where it is not cut
+	}
+	if cut != b.cut && b.size != sum(b.rows) {
+		return 0, 0, false // rows that are there as they are
+	}
+	if !rel.allowed(c, cut) {
+		return 0, 0, false
+	}
+	for _, d := range b.classes() {
+		if !rel.allowed(d, cut) {
+			return 0, 0, false
+		}
+		cost += float64(b.rows[d]) * (rel.weightIn(d, cut) - rel.weightIn(d, b.cut))
+	}
+	return cut, cost, true
+}
+
+func sum(rows map[int32]int64) (n int64) {
+	for _, m := range rows {
+		n += m
+	}
+	return n
+}
+
+// gatherRest makes bundles of what is left: of each record, with those that agree with it on what is fixed.
+func (rel *release) gatherRest(rest []int32) {
+	for i, c := range rest {
+		if rel.rest[c] == 0 {
+			continue
+		}
+		b := &bundle{cut: rel.lack(int(c)), rows: map[int32]int64{}}
+		for _, d := range rest[i:] {
+			cut := b.cut | rel.differ(c, d) | rel.lack(int(d))
+			if rel.rest[d] == 0 || b.size >= rel.K || !rel.allowed(c, cut) || !rel.allowed(d, cut) {
+				continue
+			}
+			fits := true
+			for e := range b.rows {
+				fits = fits && rel.allowed(e, cut)
+			}
+			if fits {
+				b.cut = cut
+				b.put(d, rel.rest[d])
+			}
+		}
+		if b.size >= rel.K {
+			for d := range b.rows {
+				rel.rest[d] = 0
+			}
+			rel.bundles = append(rel.bundles, b)
+		}
+	}
+}
+
+// showAgain shows columns on which all rows of a bundle agree.
+func (rel *release) showAgain() {
+	for _, b := range rel.bundles {
+		if b.size != sum(b.rows) {
+			continue
+		}
+		cs := b.classes()
+		need := Set(0)
+		for _, c := range cs {
+			need |= rel.differ(cs[0], c) | rel.lack(int(c))
+		}
+		b.cut &= need
+	}
+}
+
+func (rel *release) result() *Result {
+	var parts []Part
+	for _, b := range rel.bundles {
+		for c, n := range b.rows {
+			if cut := b.cut &^ rel.lack(int(c)); cut != 0 && n > 0 {
+				parts = append(parts, Part{Class: int(c), Records: n, Cut: cut})
+			}
+		}
+	}
+	for c, n := range rel.rest {
+		if n > 0 {
+			parts = append(parts, Part{Class: int(c), Records: n, Whole: true})
+		}
+	}
+	slices.SortFunc(parts, func(a, b Part) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Cut, b.Cut)) })
+	return rel.instance.result(parts)
+}
