@@ -136,7 +136,9 @@ func summary() *schemas.Summary {
 		Reidentified:     half,
 		ReidentifiedPart: half,
 		Intervals:        []mc3.Interval{{Measure: mc3.LimitPU, SE: 0.1, Lower: 0.4, Upper: 0.6}},
-		SD:               &mc3.Deviations{PopulationUniques: 1, CorrectMatches: 2, Reidentifications: 3},
+		Halves: &mc3.Halves{Uniques: 7, PUSU: mc3.Foretold{Estimate: 0.5, Observed: 0.4, SE: 0.1}, CMSU: mc3.Foretold{Estimate: 0.6, Observed: 0.5, SE: 0.1},
+			Bins: []mc3.HalfBin{{Records: 7, Estimate: 0.6, Observed: 0.5}}},
+		SD: &mc3.Deviations{PopulationUniques: 1, CorrectMatches: 2, Reidentifications: 3},
 		Models: []mc3.ModelSummary{
 			{Cliques: "[AGE SEX]", Edges: [][2]string{{"AGE", "SEX"}}, LogLikelihood: -10, Weight: 1},
 		},
@@ -301,6 +303,9 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		mc3.Deviations{},
 		mc3.Drawn{},
 		mc3.Interval{},
+		mc3.Halves{},
+		mc3.Foretold{},
+		mc3.HalfBin{},
 		mc3.ModelSummary{},
 		mc3.EdgeProbability{},
 		mc3.EdgeDiagnostics{},
@@ -332,8 +337,8 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 	known := map[string]bool{}
 	for _, x := range types {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
-			if f.Anonymous {
-				continue // its fields follow
+			if f.Anonymous || !f.IsExported() {
+				continue // its fields follow, or no document has it
 			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "-" {
