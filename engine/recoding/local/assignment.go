@@ -1,5 +1,7 @@
 package local
 
+import "math"
+
 // An assignment has the place of each record at risk. Each place holds none, or at least k records with those that it borrows.
 type assignment struct {
 	*market
@@ -12,6 +14,14 @@ type assignment struct {
 	cost   float64 // of all records in places, borrowed ones included
 	placed int
 	log    []step // what was done since it was emptied
+	marks  []mark // by place
+}
+
+// A mark is what is looked at of a place most often.
+type mark struct {
+	weight float64
+	have   int32 // records there, with those at home and those lent
+	wants  int32 // records that could enter, of those that are looked at
 }
 
 // A step is one change, so that it can be taken back.
@@ -44,6 +54,10 @@ func newAssignment(m *market) *assignment {
 	for r := range a.in {
 		a.in[r] = -1
 	}
+	a.marks = make([]mark, len(m.places))
+	for i, p := range m.places {
+		a.marks[i] = mark{weight: p.weight, have: int32(min(p.home, math.MaxInt32/4))}
+	}
 	for c, n := range m.counts {
 		a.spare[c] = max(0, n-m.K)
 	}
@@ -63,6 +77,7 @@ func (p *place) loans() (n int64) {
 func (a *assignment) add(r, to int32) {
 	p := &a.places[to]
 	a.in[r], a.at[r] = to, int32(len(p.members))
+	a.marks[to].have++
 	p.members = append(p.members, r)
 	a.cost += a.market.cost(a.risk[a.class[r]], p)
 	a.placed++
@@ -76,6 +91,7 @@ func (a *assignment) remove(r int32) {
 	p.members[a.at[r]], a.at[last] = last, a.at[r]
 	p.members = p.members[:len(p.members)-1]
 	a.in[r] = -1
+	a.marks[from].have--
 	a.cost -= a.market.cost(a.risk[a.class[r]], p)
 	a.placed--
 	a.log = append(a.log, step{kind: removed, record: r, place: from})
@@ -85,6 +101,7 @@ func (a *assignment) borrow(to int32, l loan) {
 	p := &a.places[to]
 	p.lent = append(p.lent, l)
 	a.take(l, p, 1)
+	a.marks[to].have += int32(l.n)
 	a.log = append(a.log, step{kind: borrowed, place: to, loan: l})
 }
 
@@ -94,6 +111,7 @@ func (a *assignment) giveBack(from int32) {
 	l := p.lent[len(p.lent)-1]
 	p.lent = p.lent[:len(p.lent)-1]
 	a.take(l, p, -1)
+	a.marks[from].have -= int32(l.n)
 	a.log = append(a.log, step{kind: returned, place: from, loan: l})
 }
 

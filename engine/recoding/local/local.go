@@ -58,7 +58,8 @@ type Problem struct {
 // Options of a search. The zero value is the default.
 type Options struct {
 	Workers int // goroutines; 0 means GOMAXPROCS
-	// Effort is the number of changes tried for each record at risk under Class, 0 means 20, negative none: the first pass alone.
+	// Effort is the number of changes tried for each record at risk under Class. 0 means at most 60, fewer for larger files and k;
+	// negative means none: the first pass alone.
 	Effort int
 	// Progress, when not nil, is told now and then how much is done. Calls do not overlap.
 	Progress func(done, total int64)

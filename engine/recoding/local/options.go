@@ -46,11 +46,11 @@ type market struct {
 }
 
 // optionsOf is how many places are kept for a class at risk.
-func optionsOf(classes int) int {
+func optionsOf(classes int, k int64) int {
 	if classes > 50_000 {
-		return 24
+		return 16
 	}
-	return 48
+	return int(min(8*k, 32))
 }
 
 // enoughSets is how many sets of variables are looked at once each class has a place.
@@ -65,7 +65,7 @@ func newMarket(ctx context.Context, in *instance, costs *costing, o Options) (*m
 			m.lackW[c] = costs.of[s]
 		}
 	}
-	most, seen := optionsOf(len(m.risk)), 0
+	most, seen := optionsOf(len(m.risk), in.K), 0
 	var total []int64
 	named := make([]int32, in.n)
 	open := make([]int32, len(m.risk))

@@ -13,7 +13,6 @@ type recreation struct {
 	*assignment
 	rand   *rand.Rand
 	pool   []int32
-	wants  []int32 // by place: records of the pool that could enter
 	listed []int32 // places that some could
 	fine   float64 // for a record without a place
 	ends   []int32 // by place: the last of its weight
@@ -26,15 +25,16 @@ type recreation struct {
 const (
 	apart  = 4
 	shake  = .5
-	warmth = .15
+	warmth = .4
+
 	fewest = 100
 )
 
-func (a *assignment) improve(ctx context.Context, effort int, o Options) (interrupted bool) {
+func (a *assignment) improve(ctx context.Context, o Options) (interrupted bool) {
 	if len(a.in) == 0 {
 		return false
 	}
-	x := &recreation{assignment: a, rand: rand.New(rand.NewPCG(1, 2)), wants: make([]int32, len(a.places))}
+	x := &recreation{assignment: a, rand: rand.New(rand.NewPCG(1, 2))}
 	all := a.costs.of[len(a.costs.of)-1]
 	x.fine = 2 * all * float64(a.K)
 	x.ends = make([]int32, len(a.places))
@@ -44,7 +44,7 @@ func (a *assignment) improve(ctx context.Context, effort int, o Options) (interr
 			x.ends[p] = starts[l+1] - 1
 		}
 	}
-	tries := effort * max(len(a.in), fewest)
+	tries := a.changes(o, len(a.in))
 	for t := range tries {
 		if t%1024 == 0 {
 			if ctx.Err() != nil {
@@ -62,16 +62,18 @@ func (x *recreation) price() float64 { return x.cost + x.fine*float64(len(x.in)-
 
 func (x *recreation) once(temperature float64) {
 	x.log = x.log[:0]
-	before := x.price()
-	if !x.ruin() {
-		return
+	before, cost := x.price(), x.cost
+	most := before
+	if temperature > 0 {
+		most -= temperature * math.Log(1-x.rand.Float64())
 	}
-	x.recreate()
-	after := x.price()
-	if after <= before || temperature > 0 && x.rand.Float64() < math.Exp((before-after)/temperature) {
-		return
+	if x.ruin() {
+		x.recreate(most)
 	}
-	x.undo()
+	if x.price() > most {
+		x.undo()
+		x.cost = cost // without what rounding left
+	}
 }
 
 // ruin takes a record out that might be cheaper, and some that could be with it.
@@ -137,7 +139,7 @@ func (x *recreation) gather(at int32, most int, gain bool) (got int) {
 				return got
 			}
 			o := x.in[r]
-			if gain == (o < 0 || x.places[o].weight > p.weight) && o != at && !slices.Contains(x.pool, r) {
+			if gain == (o < 0 || x.marks[o].weight > p.weight) && o != at && (o >= 0 || !slices.Contains(x.pool, r)) {
 				x.out(r)
 				got++
 			}
@@ -173,29 +175,29 @@ func (x *recreation) out(r int32) {
 	x.pool = append(x.pool, r)
 }
 
-// recreate puts the records of the pool in, place by place.
-func (x *recreation) recreate() {
+// recreate puts the records of the pool in, place by place, while it may cost no more than most.
+func (x *recreation) recreate(most float64) {
 	x.listed = x.listed[:0]
 	for _, r := range x.pool {
 		for _, at := range x.options[x.class[r]] {
 			if at > x.last {
 				break
 			}
-			if x.wants[at] == 0 {
+			if x.marks[at].wants == 0 {
 				x.listed = append(x.listed, at)
 			}
-			x.wants[at]++
+			x.marks[at].wants++
 		}
 	}
 	left := len(x.pool)
-	if x.aim >= 0 && x.wants[x.aim] > 0 && !math.IsInf(x.score(x.aim, math.Inf(1)), 1) {
+	if x.aim >= 0 && x.marks[x.aim].wants > 0 && !math.IsInf(x.score(x.aim, math.Inf(1)), 1) {
 		left -= x.fillFrom(x.aim, x.rand.IntN(2) == 0)
 	}
-	for left > 0 {
+	for left > 0 && x.cost+float64(left)*x.marks[0].weight <= most {
 		best, least := int32(-1), math.Inf(1)
 		kept := x.listed[:0]
 		for _, at := range x.listed {
-			if x.wants[at] == 0 {
+			if x.marks[at].wants == 0 {
 				continue
 			}
 			kept = append(kept, at)
@@ -212,25 +214,25 @@ func (x *recreation) recreate() {
 		left -= x.fillFrom(best, false)
 	}
 	for _, at := range x.listed {
-		x.wants[at] = 0
+		x.marks[at].wants = 0
 	}
 }
 
 // score of a place is its cost by record of the pool, if that is less than least.
 func (x *recreation) score(at int32, least float64) float64 {
-	p := &x.places[at]
+	p := &x.marks[at]
 	if p.weight >= least {
 		return least
 	}
-	n := int64(x.wants[at])
-	need := x.K - p.rows() - p.loans() - n
+	n := int64(p.wants)
+	need := x.K - int64(p.have) - n
 	if need <= 0 {
 		return p.weight
 	}
 	if p.weight*float64(n+need) >= least*float64(n) {
 		return least
 	}
-	more, ok := x.lendable(p, need)
+	more, ok := x.lendable(&x.places[at], need)
 	if !ok {
 		return least
 	}
@@ -252,7 +254,7 @@ func (x *recreation) fillFrom(at int32, few bool) (n int) {
 			if o > x.last {
 				break
 			}
-			x.wants[o]--
+			x.marks[o].wants--
 		}
 	}
 	x.pool = left

@@ -28,14 +28,16 @@ func Class(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	return r, nil
 }
 
-func (in *instance) effort(o Options) int {
+// changes is how many are tried for so many records at risk: by default for each 4 to 60, fewer for larger files and k.
+func (in *instance) changes(o Options, records int) int {
+	least := max(records, fewest)
 	switch {
 	case o.Effort < 0:
 		return 0
-	case o.Effort == 0:
-		return 20
+	case o.Effort > 0:
+		return o.Effort * least
 	}
-	return o.Effort
+	return min(60*least, int(max(800_000/in.K, min(4*int64(records), 3_000_000/in.K))))
 }
 
 // class is Class by weights that need not be those of the problem.
@@ -48,7 +50,7 @@ func (in *instance) class(ctx context.Context, weights []float64, o Options) (r 
 	a := newAssignment(m)
 	a.initial(ctx)
 	interrupted = err != nil || ctx.Err() != nil
-	interrupted = a.improve(ctx, in.effort(o), o) || interrupted
+	interrupted = a.improve(ctx, o) || interrupted
 	rel := newRelease(a)
 	if !interrupted {
 		rel.joinRest()
