@@ -1,0 +1,160 @@
+package recoding
+
+import (
+	"math"
+	"slices"
+)
+
+// A Class of a release: its records, and how often each sensitive value is among them.
+type Class struct {
+	Records int64
+	Values  []Share // none where the lattice has no sensitive values
+}
+
+// A Share is a sensitive value of a class.
+type Share struct {
+	Value   uint32
+	Records int64
+}
+
+// An Outcome is what the release of a node is like.
+type Outcome struct {
+	Node       Node
+	Records    int64   // kept
+	Suppressed int64   // records of classes that are not safe
+	Classes    int64   // kept
+	Uniques    int64   // kept classes of one record
+	Doubles    int64   // kept classes of two
+	Squares    float64 // sum of the squared sizes of kept classes
+	Inverse    float64 // sum of 1/f over the records of kept classes: the classes
+	Largest    int64   // records of the largest kept class
+
+	kept [][]int64 // records of each group that are kept, by variable; nil where none is suppressed
+	keys []uint64  // of the kept classes
+	size []int64   // and their records
+}
+
+// outcome is that of a node by a rule on classes; it is not made to its end where more than so many records are not safe.
+func (l *Lattice) outcome(n Node, safe func(Class) bool, most int64) (*Outcome, error) {
+	t, err := l.table(n)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{Node: slices.Clone(n)}
+	each := l.eachClass
+	if l.levels == 0 {
+		each = l.eachRow
+	}
+	each(t, func(key []uint64, c Class) bool {
+		if safe != nil && !safe(c) {
+			o.Suppressed += c.Records
+			l.lose(o, n, key, c.Records)
+			return o.Suppressed <= most
+		}
+		f := c.Records
+		o.Records += f
+		o.Classes++
+		o.Squares += float64(f) * float64(f)
+		o.Largest = max(o.Largest, f)
+		switch f {
+		case 1:
+			o.Uniques++
+		case 2:
+			o.Doubles++
+		}
+		o.keys, o.size = append(o.keys, key...), append(o.size, f)
+		return true
+	})
+	o.Inverse = float64(o.Classes)
+	return o, nil
+}
+
+// lose takes records of a class out of what is kept.
+func (l *Lattice) lose(o *Outcome, n Node, key []uint64, records int64) {
+	if o.kept == nil {
+		for v, level := range n {
+			o.kept = append(o.kept, slices.Clone(l.sums[v][level]))
+		}
+	}
+	for v := range n {
+		f := l.fields[v]
+		o.kept[v][key[f.word]>>f.shift&f.mask] -= records
+	}
+}
+
+// keptOf are the records of each group of a variable that are kept.
+func (l *Lattice) keptOf(o *Outcome, v int) []int64 {
+	if o.kept != nil {
+		return o.kept[v]
+	}
+	return l.sums[v][o.Node[v]]
+}
+
+// eachRow goes through the classes of a table without sensitive values.
+func (l *Lattice) eachRow(t *table, take func(key []uint64, c Class) bool) {
+	for i, f := range t.counts {
+		if !take(t.keys[i*l.words:(i+1)*l.words], Class{Records: f}) {
+			return
+		}
+	}
+}
+
+// eachClass goes through the classes of a table whose rows differ by sensitive values, too; take must not keep the values.
+func (l *Lattice) eachClass(t *table, take func(key []uint64, c Class) bool) {
+	f := l.fields[len(l.Variables)]
+	rows := len(t.counts)
+	m := newMerger(l.words, rows)
+	of := make([]int32, rows) // class of each row
+	key := make([]uint64, l.words)
+	for i, n := range t.counts {
+		copy(key, t.keys[i*l.words:])
+		key[f.word] &^= f.mask << f.shift
+		of[i] = m.add(key, n)
+	}
+	from := make([]int32, len(m.counts)+1)
+	for _, c := range of {
+		from[c+1]++
+	}
+	for c := range m.counts {
+		from[c+1] += from[c]
+	}
+	shares := make([]Share, rows)
+	next := slices.Clone(from)
+	for i, c := range of {
+		shares[next[c]] = Share{uint32(t.keys[i*l.words+f.word] >> f.shift & f.mask), t.counts[i]}
+		next[c]++
+	}
+	for c, n := range m.counts {
+		values := shares[from[c]:from[c+1]]
+		slices.SortFunc(values, func(a, b Share) int { return int(a.Value) - int(b.Value) })
+		if !take(m.keys[c*l.words:(c+1)*l.words], Class{n, values}) {
+			return
+		}
+	}
+}
+
+// Each goes through the kept classes of an outcome: the group of each variable, which must not be kept, and the records.
+func (l *Lattice) Each(o *Outcome, take func(groups []uint32, records int64)) {
+	groups := make([]uint32, len(l.Variables))
+	for i, f := range o.size {
+		key := o.keys[i*l.words : (i+1)*l.words]
+		for v := range groups {
+			x := l.fields[v]
+			groups[v] = uint32(key[x.word] >> x.shift & x.mask)
+		}
+		take(groups, f)
+	}
+}
+
+// Outcome is what the release of a node is like if classes that are not safe are suppressed; a nil safe keeps all.
+func (l *Lattice) Outcome(n Node, safe func(Class) bool) (*Outcome, error) {
+	return l.outcome(n, safe, l.Records)
+}
+
+// xlog2 is x log2(x/y), 0 for no x.
+func xlog2(x, y int64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return float64(x) * math.Log2(float64(x)/float64(y))
+}

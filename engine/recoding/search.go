@@ -1,0 +1,487 @@
+package recoding
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Options say what is searched for.
+type Options struct {
+	Rule         Rule
+	Suppressed   int64 // records that may be suppressed
+	Loss         Loss
+	Alternatives int           // how many of the next best are wanted besides the best
+	Checks       int           // tables that may be made, 0: no end; the same answer on every machine
+	Time         time.Duration // 0: no end
+	Progress     func(checked int, best, bound float64)
+}
+
+// A Release is a recoding that is safe.
+type Release struct {
+	*Outcome
+	Loss []float64
+}
+
+// A Found is what a search ended with.
+type Found struct {
+	Best    []Release // the best first; none: no recoding that was looked at is safe
+	Bound   []float64 // no safe recoding loses less
+	Proven  bool      // the first is the best, and the others are the next ones
+	Nodes   float64   // of the lattice
+	Checked int       // nodes whose table was made
+	Pruned  bool      // what is safe was inferred from other nodes
+	Stopped string    // why the search ended before it was done: "" for not
+	Nearest *Outcome  // where none is safe: the coarsest recoding
+}
+
+// Gap is how far the best loss may lie above the least, relatively; NaN where none was found.
+func (f *Found) Gap() float64 {
+	switch {
+	case len(f.Best) == 0:
+		return math.NaN()
+	case f.Proven || f.Best[0].Loss[0] <= f.Bound[0]:
+		return 0
+	case f.Bound[0] <= 0:
+		return math.Inf(1)
+	}
+	return f.Best[0].Loss[0]/f.Bound[0] - 1
+}
+
+// A searcher looks for the best releases.
+type searcher struct {
+	l        *Lattice
+	o        Options
+	found    *Found
+	levels   [][]uint8 // that are looked at, by variable
+	weight   []uint64  // of a level's place in a node's number
+	queue    queue
+	met, not []Node // nodes that are safe, with none finer; and those that are not, with none coarser
+	tags     bool
+	seen     map[uint64]*Release // of nodes whose table was made; nil: it is not safe
+	deadline time.Time
+	ctx      context.Context
+}
+
+// mostNodes is how many nodes can be numbered.
+const mostNodes = 1 << 62
+
+// mostQueued is how many nodes may wait at once.
+const mostQueued = 1 << 26
+
+// Search finds the recodings that are safe at the least loss. The bounds on losses are looked at in ascending order; where the rule says so, nodes
+// above a safe one are taken to be safe, and those below one that is not, not. It is exact unless it is stopped.
+func (l *Lattice) Search(ctx context.Context, o Options) (*Found, error) {
+	s := &searcher{l: l, o: o, ctx: ctx, seen: map[uint64]*Release{}, found: &Found{Nodes: l.Nodes()}}
+	s.tags = o.Rule.Rising && (o.Suppressed == 0 || o.Rule.Sheltered)
+	s.found.Pruned = s.tags
+	if o.Time > 0 {
+		s.deadline = time.Now().Add(o.Time)
+	}
+	place := uint64(1)
+	for v := range l.Variables {
+		s.levels = append(s.levels, l.allowed(v))
+		s.weight = append(s.weight, place)
+		place *= uint64(len(s.levels[v]))
+	}
+	if s.found.Nodes > mostNodes {
+		return nil, fmt.Errorf("there are %.3g recodings, which are too many to be told apart: take fewer variables or levels", s.found.Nodes)
+	}
+	return s.found, s.run()
+}
+
+// A queued node waits for its turn.
+type queued struct {
+	bound  float64
+	height int32
+	number uint64
+}
+
+type queue []queued
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	if a.bound != b.bound {
+		return a.bound < b.bound
+	}
+	if a.height != b.height {
+		return a.height < b.height
+	}
+	return a.number < b.number
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(queued)) }
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// number of a node, by the places of its levels.
+func (s *searcher) number(n Node) uint64 {
+	number := uint64(0)
+	for v, level := range n {
+		number += s.weight[v] * uint64(slices.Index(s.levels[v], level))
+	}
+	return number
+}
+
+func (s *searcher) node(number uint64) Node {
+	n := make(Node, len(s.levels))
+	for v := range n {
+		n[v] = s.levels[v][number/s.weight[v]%uint64(len(s.levels[v]))]
+	}
+	return n
+}
+
+// raised is the node with a variable one level up, nil for none.
+func (s *searcher) raised(n Node, v int) Node {
+	at := slices.Index(s.levels[v], n[v])
+	if at+1 == len(s.levels[v]) {
+		return nil
+	}
+	up := slices.Clone(n)
+	up[v] = s.levels[v][at+1]
+	return up
+}
+
+// few is up to how many nodes a lattice has that is searched without looking for a good release first.
+const few = 5000
+
+func (s *searcher) run() error {
+	bottom := s.l.Bottom()
+	if s.found.Nodes > few {
+		if err := s.descend(); err != nil {
+			return err
+		}
+	}
+	heap.Push(&s.queue, queued{s.o.Loss.Bound(s.l, bottom)[0], int32(bottom.Height()), s.number(bottom)})
+	for len(s.queue) > 0 {
+		next := s.queue[0]
+		if s.enough(next.bound) || s.stopped() {
+			break
+		}
+		heap.Pop(&s.queue)
+		n := s.node(next.number)
+		above, err := s.visit(n)
+		if err != nil {
+			return err
+		}
+		if s.found.Stopped != "" { // it is not done with
+			heap.Push(&s.queue, next)
+			break
+		}
+		if above {
+			s.push(n)
+		}
+	}
+	return s.finish()
+}
+
+// push lets the nodes above wait, each once: those with a variable raised after which none is.
+func (s *searcher) push(n Node) {
+	for v := len(n) - 1; v >= 0; v-- {
+		if up := s.raised(n, v); up != nil {
+			heap.Push(&s.queue, queued{s.o.Loss.Bound(s.l, up)[0], int32(up.Height()), s.number(up)})
+		}
+		if n[v] != s.levels[v][0] {
+			return
+		}
+	}
+}
+
+// worst is the loss that others must be below to count.
+func (s *searcher) worst() []float64 {
+	if len(s.found.Best) <= s.o.Alternatives {
+		return nil
+	}
+	return s.found.Best[s.o.Alternatives].Loss
+}
+
+func (s *searcher) enough(bound float64) bool {
+	w := s.worst()
+	return w != nil && compare([]float64{bound}, w[:1]) > 0
+}
+
+// stopped tells whether time, tables, or room are used up.
+func (s *searcher) stopped() bool {
+	switch {
+	case s.ctx.Err() != nil:
+		s.found.Stopped = "it was interrupted"
+	case !s.deadline.IsZero() && time.Now().After(s.deadline):
+		s.found.Stopped = "the time is over"
+	case s.o.Checks > 0 && s.found.Checked >= s.o.Checks:
+		s.found.Stopped = "all checks are made"
+	case len(s.queue) > mostQueued:
+		s.found.Stopped = "too many recodings wait"
+	default:
+		return false
+	}
+	return true
+}
+
+// tagged tells what is known of a node without its table.
+func (s *searcher) tagged(n Node) (safe, known bool) {
+	if !s.tags {
+		return false, false
+	}
+	for _, x := range s.met {
+		if x.Finer(n) {
+			return true, true
+		}
+	}
+	for _, x := range s.not {
+		if n.Finer(x) {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+func (s *searcher) tag(n Node, safe bool) {
+	if !s.tags {
+		return
+	}
+	if safe {
+		s.met = append(slices.DeleteFunc(s.met, func(x Node) bool { return n.Finer(x) }), n)
+	} else {
+		s.not = append(slices.DeleteFunc(s.not, func(x Node) bool { return x.Finer(n) }), n)
+	}
+}
+
+// bare tells whether the loss of a safe release needs no table.
+func (s *searcher) bare() bool { return s.o.Loss.Free() && (s.o.Suppressed == 0 || s.o.Loss.Blind()) }
+
+// visit judges a node, and tells whether those above it are still of interest.
+func (s *searcher) visit(n Node) (above bool, err error) {
+	safe, known := s.tagged(n)
+	if !known {
+		if s.tags {
+			if err := s.chain(n); err != nil || s.found.Stopped != "" {
+				return true, err
+			}
+			safe, _ = s.tagged(n)
+		} else {
+			r, err := s.check(n)
+			if err != nil {
+				return false, err
+			}
+			safe = r != nil
+		}
+	}
+	if !safe {
+		return true, nil
+	}
+	if _, checked := s.seen[s.number(n)]; !checked {
+		if s.bare() {
+			s.offer(Release{Outcome: &Outcome{Node: n}, Loss: s.o.Loss.Bound(s.l, n)})
+		} else if _, err := s.check(n); err != nil {
+			return false, err
+		}
+	}
+	// Above a safe release without suppressed records none is both better and finer.
+	return !(s.o.Loss.Rises() && (s.o.Suppressed == 0 || s.o.Loss.Blind())), nil
+}
+
+// chain goes up from a node of which nothing is known, by the cheapest steps, and finds the first one on the way that is safe.
+func (s *searcher) chain(n Node) error {
+	path := []Node{n}
+	for {
+		var next Node
+		least := math.Inf(1)
+		at := path[len(path)-1]
+		for v := range at {
+			up := s.raised(at, v)
+			if up == nil {
+				continue
+			}
+			if _, known := s.tagged(up); known {
+				continue
+			}
+			if b := s.o.Loss.Bound(s.l, up)[0]; b < least && !s.enough(b) {
+				next, least = up, b
+			}
+		}
+		if next == nil {
+			break
+		}
+		path = append(path, next)
+	}
+	low, high := 0, len(path)-1 // the first safe one is among these, or there is none
+	for low <= high {
+		middle := (low + high) / 2
+		if s.stopped() {
+			return nil
+		}
+		r, err := s.check(path[middle])
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			high = middle - 1
+		} else {
+			low = middle + 1
+		}
+	}
+	return nil
+}
+
+// check makes the table of a node; nil: it is not safe.
+func (s *searcher) check(n Node) (*Release, error) {
+	number := s.number(n)
+	if r, checked := s.seen[number]; checked {
+		return r, nil
+	}
+	if s.o.Rule.Node != nil && !s.o.Rule.Node(n) {
+		s.seen[number] = nil
+		s.tag(n, false)
+		return nil, nil
+	}
+	if s.o.Rule.Safe == nil && s.o.Rule.Of == nil && s.bare() {
+		r := &Release{Outcome: &Outcome{Node: n}, Loss: s.o.Loss.Bound(s.l, n)}
+		s.offer(*r)
+		s.seen[number] = r
+		s.tag(n, true)
+		return r, nil
+	}
+	o, err := s.l.outcome(n, s.o.Rule.Safe, s.o.Suppressed)
+	if err != nil {
+		return nil, err
+	}
+	s.found.Checked++
+	if s.o.Progress != nil {
+		bound, best := math.NaN(), math.NaN()
+		if len(s.queue) > 0 {
+			bound = s.queue[0].bound
+		}
+		if len(s.found.Best) > 0 {
+			best = s.found.Best[0].Loss[0]
+		}
+		s.o.Progress(s.found.Checked, best, bound)
+	}
+	safe := o.Suppressed <= s.o.Suppressed
+	if safe && s.o.Rule.Of != nil {
+		x, err := s.o.Rule.Of(s.l, o)
+		if err != nil {
+			return nil, err
+		}
+		safe = x <= s.o.Rule.Limit*(1+1e-12)
+	}
+	var r *Release
+	if safe {
+		r = &Release{Outcome: o, Loss: s.o.Loss.Of(s.l, o)}
+		s.offer(*r)
+	}
+	o.keys, o.size = nil, nil
+	s.seen[number] = r
+	s.tag(n, safe)
+	return r, nil
+}
+
+// order puts releases in order: by loss, then by the sum of their levels, then by the levels.
+func order(a, b Release) int {
+	if c := compare(a.Loss, b.Loss); c != 0 {
+		return c
+	}
+	if c := a.Node.Height() - b.Node.Height(); c != 0 {
+		return c
+	}
+	return slices.Compare(a.Node, b.Node)
+}
+
+// offer puts a release among the best: those that have a finer one at no more loss are no alternatives.
+func (s *searcher) offer(r Release) {
+	for _, b := range s.found.Best {
+		if slices.Equal(b.Node, r.Node) || b.Node.Finer(r.Node) && compare(b.Loss, r.Loss) <= 0 {
+			return
+		}
+	}
+	s.found.Best = slices.DeleteFunc(s.found.Best, func(b Release) bool { return r.Node.Finer(b.Node) && compare(r.Loss, b.Loss) <= 0 })
+	at, _ := slices.BinarySearchFunc(s.found.Best, r, order)
+	s.found.Best = slices.Insert(s.found.Best, at, r)
+	if most := s.o.Alternatives + 1 + spare; len(s.found.Best) > most {
+		s.found.Best = s.found.Best[:most]
+	}
+}
+
+// spare is how many more are kept, in case a finer one takes the place of several.
+const spare = 64
+
+// descend looks for a good release from the top down: the step down that gains most is taken while the release is safe.
+func (s *searcher) descend() error {
+	at := s.l.Top()
+	r, err := s.check(at)
+	if err != nil || r == nil {
+		return err
+	}
+	for !s.stopped() {
+		var best Node
+		gain := 0.0
+		here := s.o.Loss.Bound(s.l, at)[0]
+		for v := range at {
+			i := slices.Index(s.levels[v], at[v])
+			if i == 0 {
+				continue
+			}
+			down := slices.Clone(at)
+			down[v] = s.levels[v][i-1]
+			by := here - s.o.Loss.Bound(s.l, down)[0]
+			if best != nil && by <= gain {
+				continue
+			}
+			r, err := s.check(down)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				best, gain = down, by
+			}
+		}
+		if best == nil {
+			return nil
+		}
+		at = best
+	}
+	return nil
+}
+
+// finish says what the search ended with.
+func (s *searcher) finish() error {
+	f := s.found
+	f.Proven = f.Stopped == ""
+	switch {
+	case len(s.queue) > 0:
+		f.Bound = []float64{s.queue[0].bound}
+		if len(f.Best) > 0 && f.Best[0].Loss[0] < f.Bound[0] {
+			f.Bound[0] = f.Best[0].Loss[0]
+			f.Proven = true
+		}
+	case len(f.Best) > 0:
+		f.Bound = f.Best[0].Loss
+	}
+	if most := s.o.Alternatives + 1; len(f.Best) > most {
+		f.Best = f.Best[:most]
+	}
+	for i := range f.Best { // outcomes of releases that needed no table
+		o, err := s.l.Outcome(f.Best[i].Node, s.o.Rule.Safe)
+		if err != nil {
+			return err
+		}
+		f.Best[i].Outcome = o
+	}
+	if len(f.Best) == 0 {
+		o, err := s.l.Outcome(s.l.Top(), s.o.Rule.Safe)
+		if err != nil {
+			return err
+		}
+		f.Nearest = o
+	}
+	if err := s.ctx.Err(); err != nil && len(f.Best) == 0 {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package recoding
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// A table has the classes of a node: packed keys, and the records of each.
+type table struct {
+	node   Node
+	keys   []uint64 // words each
+	counts []int64
+	groups int    // classes without sensitive values; all without these
+	used   uint64 // when it was last taken
+}
+
+func (t *table) bytes() int64 { return int64(len(t.keys)+len(t.counts)) * 8 }
+
+// fill makes the base table.
+func (l *Lattice) fill(codes [][]uint32, counts []int64, sensitive []uint32) error {
+	l.sums = make([][][]int64, len(l.Variables))
+	for v := range l.Variables {
+		for _, level := range l.Variables[v].Levels {
+			l.sums[v] = append(l.sums[v], make([]int64, len(level.Size)))
+		}
+	}
+	if l.levels > 0 && len(sensitive) != len(counts) {
+		return fmt.Errorf("there are sensitive values of %d classes, want %d", len(sensitive), len(counts))
+	}
+	base := &table{node: make(Node, len(l.Variables))}
+	m := newMerger(l.words, len(counts))
+	row := make([]uint64, l.words)
+	for i, n := range counts {
+		if n < 1 {
+			return fmt.Errorf("class %d has %d records, want at least 1", i, n)
+		}
+		clear(row)
+		for v := range codes {
+			code := codes[v][i]
+			if int(code) >= len(l.Variables[v].Levels[0].Group) {
+				return fmt.Errorf("class %d has the code %d of %s, which has %d values", i, code, l.Variables[v].Name, len(l.Variables[v].Levels[0].Group))
+			}
+			for k := range l.Variables[v].Levels {
+				l.sums[v][k][l.Variables[v].Levels[k].Group[code]] += n
+			}
+			f := l.fields[v]
+			row[f.word] |= uint64(l.Variables[v].Levels[0].Group[code]) << f.shift
+		}
+		if l.levels > 0 {
+			if int(sensitive[i]) >= l.levels {
+				return fmt.Errorf("class %d has the sensitive value %d of %d", i, sensitive[i], l.levels)
+			}
+			f := l.fields[len(l.Variables)]
+			row[f.word] |= uint64(sensitive[i]) << f.shift
+		}
+		m.add(row, n)
+		l.Records += n
+	}
+	base.keys, base.counts = m.rows()
+	l.tables = &cache{base: base}
+	return nil
+}
+
+// A merger adds up the records of equal keys, by open addressing.
+type merger struct {
+	words  int
+	slots  []int32 // row + 1
+	shift  uint
+	keys   []uint64
+	counts []int64
+}
+
+func newMerger(words, rows int) *merger {
+	size := bits.Len(uint(max(rows, 8)*2 - 1))
+	return &merger{words: words, slots: make([]int32, 1<<size), shift: uint(64 - size)}
+}
+
+const spread = 0x9e3779b97f4a7c15
+
+// add adds records to a key, and is its row.
+func (m *merger) add(row []uint64, n int64) int32 {
+	h := uint64(0)
+	for _, w := range row {
+		h = (h ^ w) * spread
+		h ^= h >> 29
+	}
+	h *= spread
+	for at := h >> m.shift; ; at = (at + 1) & uint64(len(m.slots)-1) {
+		i := m.slots[at]
+		if i == 0 {
+			m.keys, m.counts = append(m.keys, row...), append(m.counts, n)
+			m.slots[at] = int32(len(m.counts))
+			if 2*len(m.counts) > len(m.slots) {
+				m.grow()
+			}
+			return int32(len(m.counts)) - 1
+		}
+		if slices.Equal(m.keys[(int(i)-1)*m.words:int(i)*m.words], row) {
+			m.counts[i-1] += n
+			return i - 1
+		}
+	}
+}
+
+func (m *merger) grow() {
+	keys, counts := m.keys, m.counts
+	*m = *newMerger(m.words, 2*len(counts))
+	for i, n := range counts {
+		m.add(keys[i*m.words:(i+1)*m.words], n)
+	}
+}
+
+// one is add for keys of one word.
+func (m *merger) one(key uint64, n int64) {
+	h := key * spread
+	h = (h ^ h>>29) * spread
+	for at := h >> m.shift; ; at = (at + 1) & uint64(len(m.slots)-1) {
+		i := m.slots[at]
+		if i == 0 {
+			m.keys, m.counts = append(m.keys, key), append(m.counts, n)
+			m.slots[at] = int32(len(m.counts))
+			return
+		}
+		if m.keys[i-1] == key {
+			m.counts[i-1] += n
+			return
+		}
+	}
+}
+
+func (m *merger) rows() (keys []uint64, counts []int64) { return m.keys, m.counts }
+
+// table is that of a node, merged from the smallest one that is finer.
+func (l *Lattice) table(n Node) (*table, error) {
+	from := l.tables.finer(n)
+	if slices.Equal(from.node, n) {
+		return from, nil
+	}
+	to, err := l.merge(from, n)
+	if err != nil {
+		return nil, err
+	}
+	l.tables.keep(to)
+	return to, nil
+}
+
+// merge makes the table of a coarser node.
+func (l *Lattice) merge(from *table, n Node) (*table, error) {
+	type change struct {
+		field
+		up []uint32
+	}
+	var changes []change
+	for v, level := range n {
+		if level == from.node[v] {
+			continue
+		}
+		up, err := l.above(v, int(from.node[v]), int(level))
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, change{l.fields[v], up})
+	}
+	rows := len(from.counts)
+	l.merged += int64(rows)
+	m := newMerger(l.words, rows)
+	if l.words == 1 {
+		for i, key := range from.keys {
+			for _, c := range changes {
+				code := key >> c.shift & c.mask
+				key ^= (code ^ uint64(c.up[code])) << c.shift
+			}
+			m.one(key, from.counts[i])
+		}
+	} else {
+		row := make([]uint64, l.words)
+		for i, count := range from.counts {
+			copy(row, from.keys[i*l.words:])
+			for _, c := range changes {
+				code := row[c.word] >> c.shift & c.mask
+				row[c.word] ^= (code ^ uint64(c.up[code])) << c.shift
+			}
+			m.add(row, count)
+		}
+	}
+	to := &table{node: slices.Clone(n)}
+	to.keys, to.counts = m.rows()
+	return to, nil
+}
+
+// tableMemory is how many bytes of tables are kept, besides the base table.
+const tableMemory = 256 << 20
+
+// A cache keeps the tables that were used last.
+type cache struct {
+	base  *table
+	list  []*table
+	bytes int64
+	clock uint64
+}
+
+// finer is the smallest table that is as fine as a node, or finer.
+func (c *cache) finer(n Node) *table {
+	best := c.base
+	for _, t := range c.list {
+		if len(t.counts) < len(best.counts) && t.node.Finer(n) {
+			best = t
+		}
+	}
+	c.clock++
+	best.used = c.clock
+	return best
+}
+
+// mostTables is how many tables are kept: each is looked at for every node.
+const mostTables = 512
+
+func (c *cache) keep(t *table) {
+	c.clock++
+	t.used = c.clock
+	c.list = append(c.list, t)
+	c.bytes += t.bytes()
+	for len(c.list) > mostTables || c.bytes > tableMemory && len(c.list) > 1 {
+		oldest := 0
+		for i, x := range c.list {
+			if x.used < c.list[oldest].used {
+				oldest = i
+			}
+		}
+		c.bytes -= c.list[oldest].bytes()
+		c.list[oldest] = c.list[len(c.list)-1]
+		c.list = c.list[:len(c.list)-1]
+	}
+}
