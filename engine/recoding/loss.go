@@ -109,10 +109,9 @@ func (l *Lattice) weights() float64 {
 // Bound is a Loss's.
 func (c Cells) Bound(l *Lattice, n Node) []float64 {
 	sum := 0.0
+	of := l.memo(c.Name(), func(v int, level uint8) float64 { return c.Variable(l, v, level) })
 	for v, level := range n {
-		if w := l.Variables[v].Weight; w > 0 {
-			sum += w * l.memo(c.Name(), v, level, func() float64 { return c.Variable(l, v, level) })
-		}
+		sum += l.Variables[v].Weight * of[v][level]
 	}
 	if w := l.weights(); w > 0 {
 		sum /= w
@@ -211,9 +210,8 @@ func (Granularity) Name() string { return "granularity" }
 
 // Bound is a Loss's.
 func (g Granularity) Bound(l *Lattice, n Node) []float64 {
-	return g.together(l, func(v int) float64 {
-		return l.memo(fmt.Sprint("granularity ", g.Tilt), v, n[v], func() float64 { return g.of(l, v, n[v], l.sums[v][n[v]], 0) })
-	})
+	of := l.memo(fmt.Sprint("granularity ", g.Tilt), func(v int, level uint8) float64 { return g.of(l, v, level, l.sums[v][level], 0) })
+	return g.together(l, func(v int) float64 { return of[v][n[v]] })
 }
 
 // Of is a Loss's.
@@ -288,18 +286,19 @@ func (e Entropy) Blind() bool { return e.Kept }
 
 // Bound is a Loss's.
 func (Entropy) Bound(l *Lattice, n Node) []float64 {
+	of := l.memo("entropy", func(v int, level uint8) float64 {
+		up, _ := l.above(v, 0, int(level))
+		bits := 0.0
+		for a, n := range l.sums[v][0] {
+			if n > 0 {
+				bits -= xlog2(n, l.sums[v][level][up[a]])
+			}
+		}
+		return bits
+	})
 	sum := 0.0
 	for v, level := range n {
-		sum += l.Variables[v].Weight * l.memo("entropy", v, level, func() float64 {
-			up, _ := l.above(v, 0, int(level))
-			bits := 0.0
-			for a, n := range l.sums[v][0] {
-				if n > 0 {
-					bits -= xlog2(n, l.sums[v][level][up[a]])
-				}
-			}
-			return bits
-		})
+		sum += l.Variables[v].Weight * of[v][level]
 	}
 	return []float64{sum}
 }
@@ -363,21 +362,21 @@ func (ClassSize) Of(l *Lattice, o *Outcome) []float64 {
 	return []float64{float64(l.Records) / float64(max(classes, 1))}
 }
 
-// memo keeps figures of single variables and levels.
-func (l *Lattice) memo(name string, v int, level uint8, of func() float64) float64 {
-	k := memoKey{name, v, level}
-	if x, made := l.figures[k]; made {
-		return x
+// memo keeps a figure of each variable and level.
+func (l *Lattice) memo(name string, of func(v int, level uint8) float64) [][]float64 {
+	table, made := l.figures[name]
+	if made {
+		return table
 	}
-	x := of()
-	l.figures[k] = x
-	return x
-}
-
-type memoKey struct {
-	loss     string
-	variable int
-	level    uint8
+	for v := range l.Variables {
+		var row []float64
+		for level := range l.Variables[v].Levels {
+			row = append(row, of(v, uint8(level)))
+		}
+		table = append(table, row)
+	}
+	l.figures[name] = table
+	return table
 }
 
 // Divergence is how many bits a record loses if the values of a group are taken to be equally likely: the Kullback-Leibler divergence of the file from
