@@ -41,6 +41,8 @@ type Plan struct {
 	Counts   bool // Apply looks at Rows.Count
 	Filters  bool // Apply may return a bitmap of the rows to keep
 	KeepRows bool // rows not kept stay in the output, without values from the operators that follow
+	// InOrder says that Apply is to be called with the rows in their order, by one goroutine; the Fitted is a Starting.
+	InOrder bool
 
 	// Fit makes the operator from its tables, in the order of Tables; nil if it is stateless, then Apply says what it does.
 	Fit   func(ctx context.Context, tables []*contingency.Table, env Env) (Fitted, error)
@@ -75,6 +77,9 @@ type Fitted interface {
 	// Summary is a plain struct of package schemas, nil for none.
 	Summary() any
 }
+
+// A Starting is a Fitted that looks at rows in their order: Start is called before the first of each scan.
+type Starting interface{ Start() }
 
 // Rows is a batch that is being annotated.
 type Rows struct {

@@ -239,6 +239,9 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*worker, error) {
 	var next, done, written atomic.Int64
 	workers := make([]*worker, min(r.o.Workers, max(len(r.parts), 1)))
+	if r.inOrder(s) {
+		workers = workers[:1]
+	}
 	var group sync.WaitGroup
 	failure := newFirstFailure()
 	r.o.Progress(name, 0, r.rows)
@@ -284,6 +287,25 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 		return workers, failure.err
 	}
 	return workers, r.checkFound(s)
+}
+
+// inOrder starts the operators of a scan that look at rows in their order, and tells whether there are any.
+func (r *run) inOrder(s *scan) bool {
+	any := false
+	for i, step := range r.chain.steps {
+		if !s.apply[i] || !step.plan.InOrder {
+			continue
+		}
+		any = true
+		fitted := r.fitted[i]
+		if fitted == nil {
+			fitted = step.plan.Apply
+		}
+		if f, ok := fitted.(Starting); ok {
+			f.Start()
+		}
+	}
+	return any
 }
 
 // spill writes the worker's counters to the store when they hold more than the worker's part of half the memory; the other half is

@@ -146,6 +146,31 @@ func (l *Lattice) Each(o *Outcome, take func(groups []uint32, records int64)) {
 	}
 }
 
+// Unsafe are the classes of a node that are not safe: the group of each variable.
+func (l *Lattice) Unsafe(n Node, safe func(Class) bool) (classes [][]uint32, err error) {
+	t, err := l.table(n)
+	if err != nil || safe == nil {
+		return nil, err
+	}
+	each := l.eachClass
+	if l.levels == 0 {
+		each = l.eachRow
+	}
+	each(t, func(key []uint64, c Class) bool {
+		if !safe(c) {
+			groups := make([]uint32, len(n))
+			for v := range groups {
+				f := l.fields[v]
+				groups[v] = uint32(key[f.word] >> f.shift & f.mask)
+			}
+			classes = append(classes, groups)
+		}
+		return true
+	})
+	slices.SortFunc(classes, slices.Compare[[]uint32])
+	return classes, nil
+}
+
 // Outcome is what the release of a node is like if classes that are not safe are suppressed; a nil safe keeps all.
 func (l *Lattice) Outcome(n Node, safe func(Class) bool) (*Outcome, error) {
 	return l.outcome(n, safe, l.Records)

@@ -14,5 +14,6 @@ import (
 	_ "microrisk/operators/sap"
 	_ "microrisk/operators/selection"
 	_ "microrisk/operators/suda"
+	_ "microrisk/operators/suppress"
 	_ "microrisk/operators/tabulate"
 )

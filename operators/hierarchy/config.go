@@ -26,7 +26,7 @@ type Config struct {
 	Truncate []int64
 	// What a search may do.
 	Least  int64    // the lowest level
-	Most   *int64   // the highest; nil: all
+	Most   *int     // the highest; nil: all
 	Weight *float64 // of the variable's loss; nil means 1
 	Fixed  bool     // the variable stays as it is
 }
@@ -126,7 +126,8 @@ func ParseFlag(list *List, text string) error {
 		if !ok || errA != nil || errB != nil || a < 0 || b < a {
 			return fmt.Errorf("%q is no range of levels; write %s=levels:0..2", rest, name)
 		}
-		c.Least, c.Most = a, &b
+		most := int(b)
+		c.Least, c.Most = a, &most
 	case kind == "truncate":
 		var list []float64
 		if list, err = numbers(rest); err == nil {

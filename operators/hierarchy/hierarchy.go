@@ -30,13 +30,14 @@ type Hierarchy struct {
 	Levels   []recoding.Level // of the codes of categories, the missing one last; the last level is one group
 	recodes  []recode.Column  // of each level but the first and the last
 	Proposed string           // how it was made where nothing was said; "" where something was
+	missing  bool             // the last code is that of missing values
 }
 
 // Of makes the levels of a variable: of the categories of its column, in the order of their codes, of which missing says that there is one more, of
 // missing values. text is that of the config's file. A nil config proposes bands for whole numbers of many values, and else leaves the variable or
 // drops it.
 func Of(c *Config, variable string, t arrow.DataType, categories []string, missing bool, text []byte) (*Hierarchy, error) {
-	h := &Hierarchy{Variable: variable}
+	h := &Hierarchy{Variable: variable, missing: missing}
 	level := recoding.Level{Names: slices.Clone(categories)}
 	for code := range categories {
 		level.Group = append(level.Group, uint32(code))
@@ -368,7 +369,7 @@ func (h *Hierarchy) Recode(level int) (r *recode.Column, left bool) {
 // Describe says what a level is, in a few words.
 func (h *Hierarchy) Describe(level int) string {
 	r, left := h.Recode(level)
-	groups := len(slices.Compact(slices.Sorted(slices.Values(h.Levels[level].Group))))
+	groups := h.Groups(level)
 	switch {
 	case left:
 		return "left out"
@@ -384,4 +385,15 @@ func (h *Hierarchy) Describe(level int) string {
 		return fmt.Sprintf("the first %d characters", r.Truncate)
 	}
 	return fmt.Sprintf("level %d, %d groups", level, groups)
+}
+
+// Groups is how many groups of values of the file a level has, that of missing values among them.
+func (h *Hierarchy) Groups(level int) int {
+	return len(slices.Compact(slices.Sorted(slices.Values(h.Levels[level].Group))))
+}
+
+// Missing tells whether a group of a level is that of missing values alone.
+func (h *Hierarchy) Missing(level int, group uint32) bool {
+	l := &h.Levels[level]
+	return h.missing && l.Group[len(l.Group)-1] == group && l.Names[group] == ""
 }

@@ -1,0 +1,382 @@
+package protect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"microrisk/engine/contingency"
+	"microrisk/operators"
+	"microrisk/operators/mc3"
+	"microrisk/operators/recode"
+	"microrisk/operators/selection"
+	"microrisk/operators/suppress"
+	"microrisk/pipeline"
+	"microrisk/pipeline/session"
+	"microrisk/schemas"
+)
+
+// tightenings is how often limits of the model are tightened where models fitted to the release miss them.
+const tightenings = 4
+
+// finish writes what is asked for. Where models that are fitted to the release expect more than the target allows, the search is done again with
+// tighter limits.
+func (p *protecting) finish(ctx context.Context, out *Outcome) error {
+	if p.Release == "" && p.Out == "" || len(out.Best) == 0 {
+		return p.document(ctx, out)
+	}
+	scale := 1.0
+	for range tightenings {
+		if err := p.write(ctx, out); err != nil {
+			return err
+		}
+		if p.Out == "" || out.Released.Met || out.Released.Refitted == nil || p.Target.Expected == "" {
+			break
+		}
+		most := p.most()
+		if *out.Released.Refitted <= most {
+			break
+		}
+		scale *= most / *out.Released.Refitted * 0.98
+		rule, err := p.rule(scale)
+		if err != nil {
+			return err
+		}
+		again, err := p.searchBy(ctx, rule)
+		if err != nil {
+			return err
+		}
+		if len(again.Best) == 0 {
+			break
+		}
+		again.Frontier = out.Frontier
+		again.Warnings = append(again.Warnings, fmt.Sprintf("models fitted to the release expect more re-identifications than those of the file, merged: the search was done "+
+			"again for %.4g in place of %.4g", most*scale, most))
+		*out = *again
+	}
+	return p.document(ctx, out)
+}
+
+// most is the target of expected re-identifications as a number.
+func (p *protecting) most() float64 {
+	number, share, _ := p.Target.expected()
+	if share > 0 {
+		return share * p.before.Reidentifications
+	}
+	return number
+}
+
+// document writes the figures.
+func (p *protecting) document(ctx context.Context, out *Outcome) error {
+	if p.JSON == "" {
+		return nil
+	}
+	return session.WriteParts(ctx, []operators.SideFile{{Path: p.JSON, What: "the document", Kind: operators.MadeDocument, Begins: "{\n", Part: p.JSON}}, only{out}, p.options,
+		p.Spec.Spec.Source.Path)
+}
+
+// only is a Parted of one document.
+type only struct{ o operators.Documented }
+
+// Part is a Parted's.
+func (d only) Part(string) any { return d.o }
+
+// Document is a Documented's.
+func (o *Outcome) Document() ([]byte, error) {
+	var b strings.Builder
+	_, err := o.WriteTo(&b)
+	return []byte(b.String()), err
+}
+
+// a text is a document as it is.
+type text []byte
+
+// Document is a Documented's.
+func (t text) Document() ([]byte, error) { return t, nil }
+
+// hiddenFile is where the table of hidden cells goes.
+func (p *protecting) hiddenFile() string {
+	path := p.Release
+	if path == "" {
+		path = p.Out
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".hidden.parquet"
+}
+
+// write makes the release by its spec, and judges it.
+func (p *protecting) write(ctx context.Context, out *Outcome) error {
+	best := &out.Best[0]
+	spec := &schemas.Spec{Source: p.Spec.Spec.Source, Operators: slices.Clone(p.Spec.Spec.Operators), AllowEmpty: p.Spec.Spec.AllowEmpty}
+	var columns recode.Config
+	var left []string
+	for v, level := range best.node {
+		r, leave := p.hierarchies[v].Recode(int(level))
+		if leave {
+			left = append(left, p.hierarchies[v].Variable)
+		} else if r != nil {
+			columns = append(columns, *r)
+		}
+	}
+	if columns != nil {
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: &columns})
+	}
+	hidden, err := p.hiding(ctx, best)
+	if err != nil {
+		return err
+	}
+	if hidden != nil {
+		file := p.hiddenFile()
+		if err := session.WriteRecord(ctx, file, hidden, p.options, p.Spec.Spec.Source.Path); err != nil {
+			return err
+		}
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: &suppress.Config{Table: file}})
+	}
+	if left != nil {
+		stay := slices.DeleteFunc(slices.Clone(p.columns), func(name string) bool { return slices.Contains(left, name) })
+		if len(stay) == 0 {
+			return session.Wrong(errors.New("all columns of the file would be left out: nothing is released"))
+		}
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: stay}})
+	}
+	spec.Sink.Path = p.Out
+	if p.Out == "" {
+		spec.Sink.Path = "release" + extension(p.Spec.Spec.Source.Path)
+	}
+	if p.Release != "" {
+		list := []operators.SideFile{{Path: p.Release, What: "the spec", Kind: operators.MadeDocument, Begins: "version: 1\n", Part: p.Release}}
+		if err := session.WriteParts(ctx, list, only{text(spec.YAML())}, p.options, p.Spec.Spec.Source.Path); err != nil {
+			return err
+		}
+		out.Release = p.Release
+	}
+	if p.Out == "" {
+		return nil
+	}
+	o := p.options
+	o.Reads = nil
+	if _, err := pipeline.Run(ctx, spec, o); err != nil {
+		return fmt.Errorf("making the release: %w", err)
+	}
+	out.Released, err = p.judge(ctx, best, left)
+	return err
+}
+
+func extension(paths []string) string {
+	if len(paths) > 0 {
+		if e := filepath.Ext(paths[0]); e != "" {
+			return e
+		}
+	}
+	return ".parquet"
+}
+
+// judge counts the release anew.
+func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*Released, error) {
+	out := &Released{Path: p.Out, Met: true}
+	key := schemas.Key{}
+	for _, v := range p.Spec.Spec.Key.Variables {
+		if !slices.Contains(left, v.Name) {
+			key.Variables = append(key.Variables, schemas.KeyVariable{Name: v.Name})
+		}
+	}
+	out.Records = p.lattice.Records
+	if len(key.Variables) == 0 {
+		out.Classes = 1
+		return out, nil
+	}
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Out}}, Key: &key, Sampling: p.Spec.Spec.Sampling}
+	if p.Target.Sensitive != "" {
+		spec.Key = &schemas.Key{Variables: append(slices.Clone(key.Variables), schemas.KeyVariable{Name: p.Target.Sensitive})}
+	}
+	t, err := session.CountKey(ctx, "release", spec, p.options)
+	if err != nil {
+		return nil, err
+	}
+	out.Records = t.Records()
+	for _, n := range classesOf(t, len(key.Variables)) {
+		out.Classes++
+		if n.records == 1 {
+			out.SampleUniques++
+		}
+		if p.Target.K > 0 && n.records < p.Target.K {
+			out.Below += n.records
+		}
+		if p.Target.Distinct > 0 && int64(len(n.values)) < p.Target.Distinct {
+			out.miss(fmt.Sprintf("distinct l = %d", p.Target.Distinct))
+		}
+	}
+	if out.Below > 0 && best.Suppressed == 0 && p.Suppress != SuppressCells {
+		out.miss(fmt.Sprintf("k = %d", p.Target.K))
+	}
+	if p.Target.Uniques != nil && float64(out.SampleUniques) > *p.Target.Uniques {
+		out.miss(fmt.Sprintf("uniques = %g", *p.Target.Uniques))
+	}
+	if !p.Target.modelled() {
+		return out, nil
+	}
+	return out, p.refit(ctx, out, key)
+}
+
+func (r *Released) miss(what string) {
+	if r.Met = false; !slices.Contains(r.Missed, what) {
+		r.Missed = append(r.Missed, what)
+	}
+}
+
+// A classOf is a class of the release, with its sensitive values.
+type classOf struct {
+	records int64
+	values  map[uint32]bool
+}
+
+// classesOf are the classes by the first variables of a table.
+func classesOf(t *contingency.Table, variables int) map[string]*classOf {
+	out := map[string]*classOf{}
+	codes := make([][]uint32, len(t.Variables))
+	for v := range codes {
+		codes[v] = make([]uint32, t.Classes())
+		t.Codes(v, 0, codes[v])
+	}
+	for i := range t.Classes() {
+		key := ""
+		for v := range variables {
+			key += fmt.Sprint(codes[v][i], " ")
+		}
+		c := out[key]
+		if c == nil {
+			c = &classOf{values: map[uint32]bool{}}
+			out[key] = c
+		}
+		c.records += t.Count(i)
+		if variables < len(codes) {
+			c.values[codes[variables][i]] = true
+		}
+	}
+	return out
+}
+
+// refit fits models to the release.
+func (p *protecting) refit(ctx context.Context, out *Released, key schemas.Key) error {
+	model := p.Model
+	model.Replace = true
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Out}}, Key: &key, Sampling: p.Spec.Spec.Sampling,
+		Operators: []schemas.Operator{{Config: &model}}}
+	j, err := session.OpenToLook(ctx, spec, p.options)
+	if err != nil {
+		return err
+	}
+	defer j.Source.Close()
+	if j.Chain, err = j.Bind(true, session.OperatorsOf(spec, &session.Companions{})...); err != nil {
+		return err
+	}
+	report, err := j.Chain.Run(ctx, j.Source, nil, j.ChainOptions())
+	if err != nil {
+		return session.InRole("release", err)
+	}
+	last := report.Operators[len(report.Operators)-1]
+	m := last.Summary.(*mc3.Summary)
+	out.Refitted, out.RefittedPUSU = m.Reidentified, m.PUSU
+	if e := last.Fitted.(mc3.Expecting).Expectation(); e != nil && len(e.Cells.CorrectMatch) > 0 {
+		most := slices.Max(e.Cells.CorrectMatch)
+		out.Greatest = &most
+	}
+	if p.Target.Expected != "" && out.Refitted != nil && *out.Refitted > p.most() {
+		out.miss("expected = " + p.Target.Expected)
+	}
+	if p.Target.PUSU > 0 && out.RefittedPUSU != nil && *out.RefittedPUSU > p.Target.PUSU {
+		out.miss(fmt.Sprintf("pu_su = %g", p.Target.PUSU))
+	}
+	if p.Target.CorrectMatch > 0 && out.Greatest != nil && *out.Greatest > p.Target.CorrectMatch {
+		out.miss(fmt.Sprintf("correct_match = %g", p.Target.CorrectMatch))
+	}
+	return nil
+}
+
+// A hiddenTable has the hidden cells of a release, a row for some rows of a key.
+type hiddenTable struct {
+	names   []string
+	texts   [][]string // by variable; nullText for missing
+	records []int64    // -1: all
+	hide    [][]bool   // by variable
+}
+
+const nullText = "\x00"
+
+// Tables is operators.Tabled's.
+func (t *hiddenTable) Tables(mem memory.Allocator) arrow.Record {
+	c := &operators.Columns{Mem: mem, Rows: len(t.records)}
+	for v, name := range t.names {
+		c.TextsOrNull(name, func(i int) *string {
+			if t.texts[v][i] == nullText {
+				return nil
+			}
+			return &t.texts[v][i]
+		})
+	}
+	limited := slices.ContainsFunc(t.records, func(n int64) bool { return n >= 0 })
+	if limited {
+		c.WholesOrNull(suppress.Records, func(i int) (int64, bool) { return t.records[i], t.records[i] >= 0 })
+	}
+	for v, name := range t.names {
+		if slices.Contains(t.hide[v], true) {
+			c.Truths(suppress.Hide+name, func(i int) bool { return t.hide[v][i] })
+		}
+	}
+	return c.Record()
+}
+
+// hiding is the table of what is hidden in a release; nil for nothing.
+func (p *protecting) hiding(ctx context.Context, best *Release) (*hiddenTable, error) {
+	if p.Suppress != SuppressRecords || best.Suppressed == 0 {
+		return nil, ctx.Err()
+	}
+	rule, err := p.rule(1)
+	if err != nil {
+		return nil, err
+	}
+	t := p.newHidden(best)
+	unsafe, err := p.lattice.Unsafe(best.node, rule.Safe)
+	if err != nil {
+		return nil, err
+	}
+	for _, groups := range unsafe {
+		t.add(p, best, groups, -1, nil)
+	}
+	return t, nil
+}
+
+// newHidden has the variables that are not left out.
+func (p *protecting) newHidden(best *Release) *hiddenTable {
+	t := &hiddenTable{}
+	for v, level := range best.node {
+		if _, left := p.hierarchies[v].Recode(int(level)); !left {
+			t.names = append(t.names, p.hierarchies[v].Variable)
+		}
+	}
+	t.texts, t.hide = make([][]string, len(t.names)), make([][]bool, len(t.names))
+	return t
+}
+
+// add hides variables of some rows of a key; nil for all variables.
+func (t *hiddenTable) add(p *protecting, best *Release, groups []uint32, records int64, hide []bool) {
+	k := 0
+	for v, level := range best.node {
+		h := p.hierarchies[v]
+		if _, left := h.Recode(int(level)); left {
+			continue
+		}
+		text := h.Levels[level].Names[groups[v]]
+		if h.Missing(int(level), groups[v]) {
+			text = nullText
+		}
+		t.texts[k], t.hide[k] = append(t.texts[k], text), append(t.hide[k], hide == nil || hide[v])
+		k++
+	}
+	t.records = append(t.records, records)
+}
