@@ -98,6 +98,20 @@ func (c Cells) Variable(l *Lattice, v int, level uint8) float64 {
 	return sum / float64(max(l.Records, 1))
 }
 
+// Greatest is the greatest mean loss of the cells of a group.
+func (c Cells) Greatest(l *Lattice, v int, level uint8) float64 {
+	most := 0.0
+	for g, lost := range c.lost(l, v, level) {
+		if n := l.sums[v][level][g]; n > 0 {
+			most = max(most, lost/float64(n))
+		}
+	}
+	return most
+}
+
+// Sums are the records of each group of a level.
+func (l *Lattice) Sums(v int, level uint8) []int64 { return slices.Clone(l.sums[v][level]) }
+
 func (l *Lattice) weights() float64 {
 	sum := 0.0
 	for v := range l.Variables {

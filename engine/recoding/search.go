@@ -18,6 +18,9 @@ type Options struct {
 	Checks       int           // tables that may be made, 0: no end; the same answer on every machine
 	Time         time.Duration // 0: no end
 	Progress     func(checked int, best, bound float64)
+	// Judge, if it is given, judges nodes in place of Loss, whose Bound is then one of what Judge says, and of Rule, which tells the records that are
+	// not safe: the loss of a release and whether it is one. worst is the loss that it must be below to count, nil for any.
+	Judge func(o *Outcome, worst []float64) (loss []float64, safe bool, err error)
 }
 
 // A Release is a recoding that is safe.
@@ -76,7 +79,10 @@ const mostQueued = 1 << 26
 // above a safe one are taken to be safe, and those below one that is not, not. It is exact unless it is stopped.
 func (l *Lattice) Search(ctx context.Context, o Options) (*Found, error) {
 	s := &searcher{l: l, o: o, ctx: ctx, seen: map[uint64]*Release{}, found: &Found{Nodes: l.Nodes()}}
-	s.tags = o.Rule.Rising && (o.Suppressed == 0 || o.Rule.Sheltered)
+	s.tags = o.Judge == nil && o.Rule.Rising && (o.Suppressed == 0 || o.Rule.Sheltered)
+	if o.Judge != nil {
+		s.o.Suppressed = l.Records
+	}
 	s.found.Pruned = s.tags
 	if o.Time > 0 {
 		s.deadline = time.Now().Add(o.Time)
@@ -254,7 +260,7 @@ func (s *searcher) tag(n Node, safe bool) {
 }
 
 // bare tells whether the loss of a safe release needs no table.
-func (s *searcher) bare() bool { return s.o.Loss.Free() && (s.o.Suppressed == 0 || s.o.Loss.Blind()) }
+func (s *searcher) bare() bool { return s.o.Judge == nil && s.o.Loss.Free() && (s.o.Suppressed == 0 || s.o.Loss.Blind()) }
 
 // visit judges a node, and tells whether those above it are still of interest.
 func (s *searcher) visit(n Node) (above bool, err error) {
@@ -284,7 +290,7 @@ func (s *searcher) visit(n Node) (above bool, err error) {
 		}
 	}
 	// Above a safe release without suppressed records none is both better and finer.
-	return !(s.o.Loss.Rises() && (s.o.Suppressed == 0 || s.o.Loss.Blind())), nil
+	return s.o.Judge != nil || !(s.o.Loss.Rises() && (s.o.Suppressed == 0 || s.o.Loss.Blind())), nil
 }
 
 // chain goes up from a node of which nothing is known, by the cheapest steps, and finds the first one on the way that is safe.
@@ -373,8 +379,17 @@ func (s *searcher) check(n Node) (*Release, error) {
 	}
 	var r *Release
 	if safe {
-		r = &Release{Outcome: o, Loss: s.o.Loss.Of(s.l, o)}
+		r = &Release{Outcome: o}
+		if s.o.Judge == nil {
+			r.Loss = s.o.Loss.Of(s.l, o)
+		} else if r.Loss, safe, err = s.o.Judge(o, s.worst()); err != nil {
+			return nil, err
+		}
+	}
+	if safe {
 		s.offer(*r)
+	} else {
+		r = nil
 	}
 	o.keys, o.size = nil, nil
 	s.seen[number] = r

@@ -29,6 +29,7 @@ type Config struct {
 	Most   *int     // the highest; nil: all
 	Weight *float64 // of the variable's loss; nil means 1
 	Fixed  bool     // the variable stays as it is
+	Cells  *int     // of it that may be suppressed at most; nil: any number
 }
 
 // Fields is the field table of a variable's hierarchy.
@@ -44,6 +45,7 @@ func (c *Config) Fields() schemas.Table {
 			{Name: "least", To: &c.Least, Range: schemas.AtLeast(0), Doc: "The lowest level that may be taken; 0 are the values as they are."},
 			{Name: "most", To: &c.Most, Range: schemas.AtLeast(0), Doc: "The highest level that may be taken; without it the variable may be left out."},
 			{Name: "weight", To: &c.Weight, Range: schemas.AtLeast(0), Doc: "How much its loss counts; 1 without it."},
+			{Name: "cells", To: &c.Cells, Range: schemas.AtLeast(0), Doc: "How many of its cells may be suppressed at most."},
 			{Name: "fixed", To: &c.Fixed, Doc: "The variable stays as it is: it is neither recoded nor suppressed."},
 		}}
 }
@@ -85,7 +87,8 @@ func (c *Config) Check(k *schemas.Checker, path string) {
 
 func figure(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// ParseFlag reads VAR=FILE, VAR=5,10,20 (widths), VAR=top:90,80, VAR=truncate:3,2, VAR=fixed, and VAR=0..2 (levels that may be taken).
+// ParseFlag reads VAR=FILE, VAR=5,10,20 (widths), VAR=top:90,80, VAR=truncate:3,2, VAR=fixed, VAR=weight:2, VAR=levels:0..2 (that may be
+// taken) and VAR=cells:100 (that may be suppressed).
 func ParseFlag(list *List, text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" || value == "" {
@@ -119,6 +122,12 @@ func ParseFlag(list *List, text string) error {
 		if w, err = numbers(rest); err == nil {
 			c.Weight = &w[0]
 		}
+	case kind == "cells":
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is no number of cells; write %s=cells:100", rest, name)
+		}
+		c.Cells = &n
 	case kind == "levels":
 		low, high, ok := strings.Cut(rest, "..")
 		a, errA := strconv.ParseInt(low, 10, 64)

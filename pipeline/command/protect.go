@@ -206,10 +206,42 @@ func lossText(o *protect.Outcome, best *protect.Release) string {
 	if m.Expected != nil {
 		text += fmt.Sprintf(", and %s re-identifications are expected", report.Figure(*m.Expected))
 	}
+	text += cellsText(o, best)
 	if best.Suppressed > 0 {
 		text += fmt.Sprintf("; %s (%s) lose all their key cells", report.Plural(best.Suppressed, "record", "records"), report.PartOf(best.Suppressed, o.Records))
 	}
 	return "\n" + wrap(text+".", 0) + "\n"
+}
+
+// cellsText tells which cells are suppressed, and whom few rows fit then.
+func cellsText(o *protect.Outcome, best *protect.Release) string {
+	if best.Recounted == nil {
+		return ""
+	}
+	var list []string
+	total := int64(0)
+	for _, l := range best.Levels {
+		if n := best.Cells[l.Variable]; n > 0 {
+			total += n
+			list = append(list, report.Count(n)+" of "+l.Variable)
+		}
+	}
+	if total == 0 {
+		return "; no cell is suppressed"
+	}
+	text := fmt.Sprintf("; of %s, %s are suppressed: %s", report.Plural(best.Changed, "record", "records"), report.Plural(total, "cell", "cells"), strings.Join(list, ", "))
+	if best.CellsGap != nil {
+		text += fmt.Sprintf(" (at most %s more than the fewest)", report.Percent(100**best.CellsGap))
+	}
+	switch o.Fit {
+	case protect.FitOwn:
+		text += fmt.Sprintf(". Who knows that somebody is in the file finds %s whom fewer than k rows fit: --fit class has none",
+			report.Plural(best.Recounted.Persons, "person", "persons"))
+	case protect.FitWildcard:
+		text += fmt.Sprintf(". A suppressed cell counts as any value here, which protects nobody: %s have fewer than k rows that fit, %s just one; "+
+			"take --fit class", report.Plural(best.Recounted.Persons, "person", "persons"), report.Count(best.Recounted.Alone))
+	}
+	return text
 }
 
 func nodesText(n float64) string {

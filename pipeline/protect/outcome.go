@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"microrisk/engine/recoding"
-	"microrisk/schemas"
 )
 
 // An Outcome is what a protection found.
@@ -63,7 +62,20 @@ type Release struct {
 	Measures   Measures         `json:"measures"` // before anything is suppressed
 	Suppressed int64            `json:"suppressed_records"`
 	Cells      map[string]int64 `json:"suppressed_cells,omitempty"` // by variable
+	Changed    int64            `json:"changed_records,omitempty"`
+	CellsGap   *float64         `json:"cells_gap,omitempty"` // of their cost from a bound, relatively
+	Recounted  *Recounted       `json:"recounted,omitempty"`
 	node       recoding.Node
+}
+
+// Recounted is how rows with suppressed cells do under each meaning of safe, counted by other means than the search.
+type Recounted struct {
+	Rows        int64 `json:"rows"`           // without suppressed records
+	NotClass    int64 `json:"not_class"`      // that fewer than k rows are identical to
+	NotOwn      int64 `json:"not_own"`        // whose shown values fewer than k records have
+	NotWildcard int64 `json:"not_wildcard"`   // that fewer than k rows are compatible with
+	Persons     int64 `json:"persons_few"`    // whom fewer than k rows of the release fit
+	Alone       int64 `json:"persons_single"` // whom just one fits
 }
 
 // Measures are the figures of a file by the key.
@@ -119,14 +131,13 @@ func (p *protecting) outcome(rule recoding.Rule, f *recoding.Found) *Outcome {
 	s := p.Spec
 	out := &Outcome{Version: 1, Input: s.Spec.Source.Path, Records: p.lattice.Records, Target: rule.Name, Suppress: s.Suppress, Loss: s.Loss, Proven: f.Proven && len(f.Best) > 0,
 		Nodes: f.Nodes, Checked: f.Checked, Pruned: f.Pruned, Stopped: f.Stopped, Warnings: []string{}, Best: []Release{}}
-	for v, h := range p.hierarchies {
+	for _, h := range p.hierarchies {
 		out.Key = append(out.Key, h.Variable)
 		x := Variable{Name: h.Variable, Proposed: h.Proposed}
 		for k := range h.Levels {
 			x.Levels, x.Groups = append(x.Levels, h.Describe(k)), append(x.Groups, h.Groups(k))
 		}
 		out.Variables = append(out.Variables, x)
-		_ = v
 	}
 	if now, err := p.lattice.Outcome(make(recoding.Node, len(p.hierarchies)), rule.Safe); err == nil {
 		out.Before = p.measures(now, rule.Safe)
@@ -165,5 +176,3 @@ func (o *Outcome) WriteTo(w io.Writer) (int64, error) {
 	n, err := fmt.Fprintf(w, "%s\n", text)
 	return int64(n), err
 }
-
-var _ = schemas.Spec{}

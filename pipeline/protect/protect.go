@@ -68,6 +68,7 @@ type protecting struct {
 	loss    recoding.Loss
 	merged  *merged.Model
 	before  merged.Figures
+	cut     *cut // of the best release
 }
 
 // rule is what the target says; where a model is asked, scale tightens its limits.
@@ -194,11 +195,29 @@ func (p *protecting) searchOptions(rule recoding.Rule) recoding.Options {
 
 // searchBy finds the best recodings by a rule.
 func (p *protecting) searchBy(ctx context.Context, rule recoding.Rule) (*Outcome, error) {
-	found, err := p.lattice.Search(ctx, p.searchOptions(rule))
+	o := p.searchOptions(rule)
+	if p.Suppress == SuppressCells {
+		o.Judge = p.cutter(ctx, rule).judge
+	}
+	found, err := p.lattice.Search(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return p.outcome(rule, found), nil
+	out := p.outcome(rule, found)
+	if p.Suppress != SuppressCells {
+		return out, nil
+	}
+	out.Fit, out.Proven = p.Fit, false
+	for i := range out.Best {
+		if i > 0 {
+			out.Best[i].Suppressed = 0
+			continue
+		}
+		if p.cut, err = p.cutter(ctx, rule).finish(&out.Best[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Frontier tells whether it can be told what less of the target would cost.
@@ -215,7 +234,7 @@ func (p *protecting) frontier(ctx context.Context, rule recoding.Rule, o recodin
 	if err != nil {
 		return nil, err
 	}
-	o.Alternatives, o.Suppressed = 0, 0
+	o.Alternatives, o.Suppressed, o.Judge = 0, 0, nil
 	o.Time, o.Checks = o.Time/10, o.Checks/10
 	risk := func(out *recoding.Outcome) float64 { return float64(out.Suppressed) }
 	what := fmt.Sprintf("records below k = %d", p.Target.K)

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"microrisk/engine/contingency"
+	"microrisk/engine/recoding"
 	"microrisk/operators"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
@@ -211,7 +212,7 @@ func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*
 			out.miss(fmt.Sprintf("distinct l = %d", p.Target.Distinct))
 		}
 	}
-	if out.Below > 0 && best.Suppressed == 0 && p.Suppress != SuppressCells {
+	if out.Below > best.Suppressed && (p.Suppress != SuppressCells || p.Fit == FitClass) {
 		out.miss(fmt.Sprintf("k = %d", p.Target.K))
 	}
 	if p.Target.Uniques != nil && float64(out.SampleUniques) > *p.Target.Uniques {
@@ -333,6 +334,9 @@ func (t *hiddenTable) Tables(mem memory.Allocator) arrow.Record {
 
 // hiding is the table of what is hidden in a release; nil for nothing.
 func (p *protecting) hiding(ctx context.Context, best *Release) (*hiddenTable, error) {
+	if p.Suppress == SuppressCells && p.cut != nil && p.cut.result != nil {
+		return p.cutter(ctx, recoding.Rule{}).table(best, p.cut), nil
+	}
 	if p.Suppress != SuppressRecords || best.Suppressed == 0 {
 		return nil, ctx.Err()
 	}

@@ -221,8 +221,16 @@ func (s *Spec) Check(c *schemas.Checker) {
 		if s.Share != 1 && s.Share != 0 {
 			c.Add("share", "nothing is suppressed; say records or cells, or leave it out")
 		}
-	} else if t.K == 0 && t.Distinct == 0 && t.Entropy == 0 {
-		c.Add("suppress", "suppression makes single records safe, by k, distinct or entropy: %s are of the whole file", strings.Join([]string{"other targets"}, ""))
+		return
+	}
+	others := t.Uniques != nil || t.MSU > 0 || t.MeanRisk > 0 || t.sampled()
+	switch {
+	case s.Suppress == SuppressCells && (t.K == 0 || t.Distinct > 0 || t.Entropy > 0 || others):
+		c.Add("suppress", "single cells are suppressed for k alone; say records, or leave other targets out")
+	case s.Suppress == SuppressCells && s.Loss != "" && s.Loss != "cells" && s.Loss != "spread":
+		c.Add("loss", "where cells are suppressed the loss is of cells: cells or spread")
+	case t.K == 0 && t.Distinct == 0 && t.Entropy == 0 || t.MSU > 0:
+		c.Add("suppress", "suppression makes single records safe, by k, distinct or entropy; leave it out for other targets")
 	}
 }
 
