@@ -12,7 +12,7 @@ type Ranking struct {
 	Operator string     // the prefix of its columns
 	Column   string     // the one with the scores
 	Key      []string   // key variables
-	Rows     []RiskyRow // at most five, by score, then place
+	Rows     []RiskyRow // at most five, or Options.Riskiest, by score, then place
 }
 
 // A RiskyRow is one of the records with the highest scores.
@@ -28,7 +28,7 @@ type RiskyRow struct {
 	at    int // in the batch that is being taken, -1 for one before
 }
 
-// riskiest is how many records a report names.
+// riskiest is how many records a report names unless told.
 const riskiest = 5
 
 // describe names the key values of the riskiest records.
@@ -50,30 +50,30 @@ func (r *run) describe(ranking *Ranking, t *contingency.Table) error {
 }
 
 // leading are the riskiest records of a list.
-func leading(rows []RiskyRow) []RiskyRow {
+func leading(rows []RiskyRow, most int) []RiskyRow {
 	slices.SortFunc(rows, func(a, b RiskyRow) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Input, b.Input), cmp.Compare(a.Row, b.Row))
 	})
-	return rows[:min(len(rows), riskiest)]
+	return rows[:min(len(rows), most)]
 }
 
 // rank keeps the riskiest records of the worker's batches, by the operator of step i.
 func (w *worker) rank(i int, f Ranked, class []int64) {
-	top := w.top[i]
+	top, most := w.top[i], cmp.Or(w.run.o.Riskiest, riskiest)
 	for r, c := range class {
 		if c < 0 || w.keep != nil && !w.keep.Get(r) {
 			continue
 		}
 		score, frequency := f.Rank(c)
-		if !(score > 0) || len(top) >= riskiest && score < top[riskiest-1].Score {
+		if !(score > 0) || len(top) >= most && score < top[most-1].Score {
 			continue
 		}
 		top = append(top, RiskyRow{Input: w.part.Input(), Row: w.row(r), Score: score, Frequency: frequency, class: c, at: r})
-		if len(top) >= 64 || len(top) <= riskiest {
-			top = leading(top)
+		if len(top) >= 64+2*most || len(top) <= most {
+			top = leading(top, most)
 		}
 	}
-	top = leading(top)
+	top = leading(top, most)
 	for k := range top {
 		row := &top[k]
 		if row.at >= 0 && w.scan.id >= 0 {

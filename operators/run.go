@@ -34,6 +34,7 @@ type Options struct {
 	AllowEmpty bool
 	// Identify is the input column by which the riskiest records are named in the report, "" for none. It goes nowhere else.
 	Identify string
+	Riskiest int                                   // how many of the riskiest records the report names; 0: 5
 	Count    string                                // the column that says how many records a row stands for, "" for one each
 	Progress func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
 	// Finish is called when all operators are fitted and all rows written, before the sink commits: it gives the metadata for the
@@ -226,7 +227,7 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 		for _, w := range workers {
 			top = append(top, w.top[i]...)
 		}
-		ranking := Ranking{Operator: r.chain.steps[i].plan.Name, Column: ranked.RankedBy(), Rows: leading(top)}
+		ranking := Ranking{Operator: r.chain.steps[i].plan.Name, Column: ranked.RankedBy(), Rows: leading(top, cmp.Or(r.o.Riskiest, riskiest))}
 		if err := r.describe(&ranking, r.tables[r.chain.steps[i].tables[rankedTable(ranked)].id]); err != nil {
 			return err
 		}

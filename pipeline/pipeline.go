@@ -15,6 +15,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"microrisk/operators"
 	"microrisk/operators/files"
 	"microrisk/pipeline/session"
@@ -107,6 +109,51 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options) (*Out
 	}
 	return outcome, nil
 }
+
+// Look does what the spec says but writes nothing: neither outputs nor the summary. It ranks so many of the riskiest records.
+func Look(ctx context.Context, spec *schemas.Spec, options session.Options, riskiest int) (*Outcome, error) {
+	bare := *spec
+	bare.Sink, bare.Summary = schemas.Sink{}, ""
+	prepared, err := session.Prepare(ctx, &bare, options)
+	if err != nil {
+		return nil, err
+	}
+	j := &running{prepared}
+	defer j.Source.Close()
+	if err := j.Verify(ctx); err != nil {
+		return nil, err
+	}
+	o := j.ChainOptions()
+	o.Riskiest = riskiest
+	var document *schemas.Summary
+	o.Finish = func(r *operators.Report) (_ map[string]string, err error) {
+		document, err = j.summarize(r)
+		return nil, err
+	}
+	report, err := j.Chain.Run(ctx, j.Source, nowhere{}, o)
+	if err != nil {
+		return nil, err
+	}
+	outcome := &Outcome{Spec: j.Spec, Summary: document, Inputs: j.Source.Inputs(), Rankings: report.Rankings}
+	for _, l := range document.Limits {
+		if l.Breached {
+			outcome.Breaches = append(outcome.Breaches, Breach(l))
+		}
+	}
+	return outcome, nil
+}
+
+// nowhere is a sink that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Begin(context.Context, []operators.Part, []operators.Output) ([]string, error) {
+	return nil, nil
+}
+func (nowhere) Part(context.Context, int) (operators.PartWriter, error)    { return nowhere{}, nil }
+func (nowhere) Commit(context.Context, map[string]string) error            { return nil }
+func (nowhere) Abort()                                                     {}
+func (nowhere) Write(arrow.Record, []arrow.Array, *operators.Bitmap) error { return nil }
+func (nowhere) Close() error                                               { return nil }
 
 // writeBeside writes all files of a run but its outputs, complete on the disk but for their names.
 func (j *running) writeBeside(
