@@ -72,21 +72,30 @@ func Of(c *Config, variable string, t arrow.DataType, categories []string, missi
 	return h, nil
 }
 
-// many is how many whole numbers a variable has at least for which bands are proposed.
-const many = 12
+// Bands are proposed for whole numbers of so many values that fill so large a part of their range: codes of categories seldom do.
+const (
+	many  = 20
+	dense = 0.6
+)
 
 // propose is what is done where nothing is said.
 func (h *Hierarchy) propose(t arrow.DataType, categories []string) *Config {
 	c := &Config{Variable: h.Variable}
-	if !operators.IsInteger(operators.ValueType(t)) || len(categories) < many {
-		h.Proposed = "as it is, or left out"
+	h.Proposed = "as it is, or left out"
+	t = operators.ValueType(t)
+	if !operators.IsInteger(t) && !operators.IsText(t) || len(categories) < many {
 		return c
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, text := range categories {
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
-			low, high = min(low, x), max(high, x)
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != text {
+			return c
 		}
+		low, high = min(low, float64(n)), max(high, float64(n))
+	}
+	if float64(len(categories)) < dense*(high-low+1) {
+		return c
 	}
 	for _, w := range []float64{5, 10, 20, 100, 1000} {
 		if high-low >= w && w <= (high-low+1)/2 {
@@ -97,7 +106,7 @@ func (h *Hierarchy) propose(t arrow.DataType, categories []string) *Config {
 	for _, w := range c.Widths {
 		texts = append(texts, figure(w))
 	}
-	if h.Proposed = "as it is, or left out"; texts != nil {
+	if texts != nil {
 		h.Proposed = "bands of " + strings.Join(texts, ", ") + ", or left out"
 	}
 	return c

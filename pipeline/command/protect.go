@@ -11,7 +11,6 @@ import (
 
 	"microrisk/operators/report"
 	"microrisk/pipeline/protect"
-	"microrisk/schemas"
 )
 
 // protectCommand is the command that finds the least change after which a file is safe.
@@ -144,9 +143,13 @@ func protectText(o *protect.Outcome, s *protect.Spec) string {
 		return b.String()
 	}
 	best := &o.Best[0]
-	if !slices.ContainsFunc(best.Levels, func(l protect.Level) bool { return l.Level > 0 }) && best.Suppressed == 0 {
+	recoded := slices.ContainsFunc(best.Levels, func(l protect.Level) bool { return l.Level > 0 })
+	switch {
+	case !recoded && best.Suppressed == 0 && len(best.Cells) == 0:
 		b.WriteString("\nThe file meets the target as it is: nothing needs to change.\n")
-	} else {
+	case !recoded:
+		b.WriteString("\nNo variable needs to be coarser.\n" + lossText(o, best))
+	default:
 		b.WriteString("\nThe least change that meets it:\n" + levelsText(best.Levels))
 		b.WriteString(lossText(o, best))
 	}
@@ -190,6 +193,8 @@ func levelsText(levels []protect.Level) string {
 func lossText(o *protect.Outcome, best *protect.Release) string {
 	text := fmt.Sprintf("Loss %s (%s)", report.Figure(best.Loss), o.Loss)
 	switch {
+	case best.Recounted != nil && o.Stopped == "":
+		text += fmt.Sprintf("; all recodings were tried that could lose less, %s of %s", report.Count(int64(o.Checked)), nodesText(o.Nodes))
 	case o.Proven:
 		text += fmt.Sprintf("; none of the %s recodings loses less: %s were tried", nodesText(o.Nodes), report.Count(int64(o.Checked)))
 	case o.Gap != nil:
@@ -198,11 +203,13 @@ func lossText(o *protect.Outcome, best *protect.Release) string {
 	default:
 		text += fmt.Sprintf("; %s of %s recodings were tried, then %s", report.Count(int64(o.Checked)), nodesText(o.Nodes), o.Stopped)
 	}
-	if !o.Pruned {
+	if !o.Pruned && best.Recounted == nil {
 		text += "; what is safe could not be inferred from one recoding to another"
 	}
 	m := best.Measures
-	text += fmt.Sprintf(". Then there are %s", report.Plural(m.SampleUniques, "sample unique", "sample uniques"))
+	if best.Recounted == nil {
+		text += fmt.Sprintf(". Then there are %s", report.Plural(m.SampleUniques, "sample unique", "sample uniques"))
+	}
 	if m.Expected != nil {
 		text += fmt.Sprintf(", and %s re-identifications are expected", report.Figure(*m.Expected))
 	}
@@ -227,9 +234,9 @@ func cellsText(o *protect.Outcome, best *protect.Release) string {
 		}
 	}
 	if total == 0 {
-		return "; no cell is suppressed"
+		return ". No cell is suppressed"
 	}
-	text := fmt.Sprintf("; of %s, %s are suppressed: %s", report.Plural(best.Changed, "record", "records"), report.Plural(total, "cell", "cells"), strings.Join(list, ", "))
+	text := fmt.Sprintf(". Of %s, %s are suppressed: %s", report.Plural(best.Changed, "record", "records"), report.Plural(total, "cell", "cells"), strings.Join(list, ", "))
 	if best.CellsGap != nil {
 		text += fmt.Sprintf(" (at most %s more than the fewest)", report.Percent(100**best.CellsGap))
 	}
@@ -293,7 +300,11 @@ func frontierText(o *protect.Outcome, best *protect.Release, s *protect.Spec) st
 		}
 		rows = append(rows, []report.Cell{report.Right(report.Figure(p.Risk)), report.Right(loss), report.Left(report.Shorten(words, 44))})
 	}
-	return "\nWhat less of it would cost:\n" + table("  ", rows)
+	title := "What less of it would cost"
+	if s.Suppress == protect.SuppressCells || s.Suppress == protect.SuppressRecords {
+		title += ", by recoding alone"
+	}
+	return "\n" + title + ":\n" + table("  ", rows)
 }
 
 // nearestText tells what can be reached where the target cannot.
@@ -336,5 +347,3 @@ func releasedText(o *protect.Outcome) string {
 	}
 	return "\n" + wrap(strings.TrimSpace(text), 0) + "\n"
 }
-
-var _ = schemas.Spec{}

@@ -145,6 +145,9 @@ func (p *protecting) write(ctx context.Context, out *Outcome) error {
 		}
 		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: stay}})
 	}
+	if len(spec.Operators) == 0 { // nothing changes
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: p.columns}})
+	}
 	spec.Sink.Path = p.Out
 	if p.Out == "" {
 		spec.Sink.Path = "release" + extension(p.Spec.Spec.Source.Path)
