@@ -6,8 +6,10 @@ package difference
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -356,3 +358,35 @@ func rowOf(r operators.RiskyRow, key []string) Row {
 
 // ID is the record's identifier, nil for none.
 func (r Row) ID() *string { return r.id }
+
+// Write writes the comparison as JSON, without folders, key values and identifiers.
+func (out *Outcome) Write(ctx context.Context, path string, o session.Options) error {
+	var reads []session.Reading
+	for _, p := range slices.Concat(out.Before.Input, out.After.Input) {
+		reads = append(reads, session.Reading{What: "an input", Path: p})
+	}
+	if err := session.CheckPaths(append(reads, o.Reads...), []string{path}); err != nil {
+		return err
+	}
+	return session.WriteParts(ctx, []operators.SideFile{{Path: path, What: "the comparison", Kind: operators.MadeDocument, Begins: "{\n", Part: path}}, parted{out}, o,
+		slices.Concat(out.Before.Input, out.After.Input))
+}
+
+type parted struct{ *Outcome }
+
+// Part is a Parted's.
+func (p parted) Part(string) any { return p.Outcome }
+
+// Document is a Documented's.
+func (out *Outcome) Document() ([]byte, error) {
+	bare := *out
+	for _, s := range []*Side{&bare.Before, &bare.After} {
+		var names []string
+		for _, p := range s.Input {
+			names = append(names, filepath.Base(p))
+		}
+		s.Input = names
+	}
+	text, err := json.MarshalIndent(&bare, "", "  ")
+	return append(text, '\n'), err
+}
