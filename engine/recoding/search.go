@@ -260,7 +260,9 @@ func (s *searcher) tag(n Node, safe bool) {
 }
 
 // bare tells whether the loss of a safe release needs no table.
-func (s *searcher) bare() bool { return s.o.Judge == nil && s.o.Loss.Free() && (s.o.Suppressed == 0 || s.o.Loss.Blind()) }
+func (s *searcher) bare() bool {
+	return s.o.Judge == nil && s.o.Loss.Free() && (s.o.Suppressed == 0 || s.o.Loss.Blind())
+}
 
 // visit judges a node, and tells whether those above it are still of interest.
 func (s *searcher) visit(n Node) (above bool, err error) {

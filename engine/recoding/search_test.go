@@ -207,7 +207,12 @@ func less(a, b []float64) int {
 
 // The worked example: values a, b, c of 2, 1 and 1 records, joined as {a} {b, c}, then all.
 func TestLossesByHand(t *testing.T) {
-	v := recoding.Variable{Name: "v", Weight: 1, Most: 2, Levels: []recoding.Level{{Group: []uint32{0, 1, 2}}, {Group: []uint32{0, 1, 1}}, {Group: []uint32{0, 0, 0}}}}
+	v := recoding.Variable{
+		Name:   "v",
+		Weight: 1,
+		Most:   2,
+		Levels: []recoding.Level{{Group: []uint32{0, 1, 2}}, {Group: []uint32{0, 1, 1}}, {Group: []uint32{0, 0, 0}}},
+	}
 	l, err := recoding.New([]recoding.Variable{v}, [][]uint32{{0, 1, 2}}, []int64{2, 1, 1})
 	require.NoError(t, err)
 	for level, want := range []struct{ bits, granularity float64 }{{0, 0}, {2, .25}, {6, 1}} {

@@ -225,8 +225,12 @@ func (h *Hierarchy) table(c *Config, categories []string, missing bool, text []b
 	}
 	if without != nil {
 		shown := without[:min(5, len(without))]
-		return fmt.Errorf("%s does not have %s of the column %s; every value of the file needs a line", c.File, strings.Join(shown, ", ")+more(len(without)-len(shown)),
-			h.Variable)
+		return fmt.Errorf(
+			"%s does not have %s of the column %s; every value of the file needs a line",
+			c.File,
+			strings.Join(shown, ", ")+more(len(without)-len(shown)),
+			h.Variable,
+		)
 	}
 	h.Levels[0].Size = slices.Repeat([]int{1}, len(h.Levels[0].Group))
 	for range len(lines) - len(categories) { // values that the file lacks

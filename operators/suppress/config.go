@@ -43,8 +43,13 @@ func init() {
 // Fields is the field table.
 func (c *Config) Fields() schemas.Table {
 	return schemas.Table{Required: []string{"table"}, Fields: []schemas.Field{
-		{Name: "table", To: &c.Table, File: true, Doc: "File with a column for each key variable, hide_NAME for each that is hidden somewhere (true: hidden), and perhaps records: " +
-			"how many rows of the key, the first ones; the others are on further rows, or stay."},
+		{
+			Name: "table",
+			To:   &c.Table,
+			File: true,
+			Doc: "File with a column for each key variable, hide_NAME for each that is hidden somewhere (true: hidden), and perhaps records: " +
+				"how many rows of the key, the first ones; the others are on further rows, or stay.",
+		},
 		{Name: "code", To: &c.Code, Doc: "What stands for a hidden cell, in columns of text; without it the cell becomes missing."},
 	}}
 }

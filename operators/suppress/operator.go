@@ -39,7 +39,13 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 			continue
 		}
 		if o.Config.Code != nil && !operators.IsText(t) {
-			return nil, fmt.Errorf("%s: %s is of type %s, and the code %q is text; leave the code out, and hidden cells become missing", Name, name, t, *o.Config.Code)
+			return nil, fmt.Errorf(
+				"%s: %s is of type %s, and the code %q is text; leave the code out, and hidden cells become missing",
+				Name,
+				name,
+				t,
+				*o.Config.Code,
+			)
 		}
 		plan.Adds = append(plan.Adds, operators.Added{Field: arrow.Field{Name: name, Type: t, Nullable: true}, Replaces: name})
 		h.columns = append(h.columns, v)

@@ -39,8 +39,16 @@ func TestSuppress(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			t.Cleanup(func() { mem.AssertSize(t, 0) })
 			c := hidden(t, mem)
-			out, _, err := operatortest.Table(t, mem, operatortest.Lines(t, mem, batch, "A B", rows...), operators.Options{Workers: workers},
-				suppress.Operator{Cells: c}, suda.Operator{Key: operatortest.Key("A", "B"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}}})
+			out, _, err := operatortest.Table(
+				t,
+				mem,
+				operatortest.Lines(t, mem, batch, "A B", rows...),
+				operators.Options{Workers: workers},
+				suppress.Operator{
+					Cells: c,
+				},
+				suda.Operator{Key: operatortest.Key("A", "B"), Config: suda.Config{MeasureOptions: schemas.MeasureOptions{Missing: schemas.MissingCategory}}},
+			)
 			require.NoError(t, err)
 			var got []string
 			for _, line := range out[1:] {
@@ -54,11 +62,16 @@ func TestSuppress(t *testing.T) {
 // hidden hides A of the first two rows of (x, 1) and B of the third, all of (missing, 1), and B of (y, 2).
 func hidden(t *testing.T, mem memory.Allocator) *suppress.Cells {
 	t.Helper()
-	source := operatortest.Typed(t, mem, []arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "B", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "records", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "hide_A", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-		{Name: "hide_B", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}}, `[
+	source := operatortest.Typed(
+		t,
+		mem,
+		[]arrow.Field{{Name: "A", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "B", Type: arrow.BinaryTypes.String, Nullable: true},
+			{Name: "records", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "hide_A", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+			{Name: "hide_B", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}},
+		`[
 		{"A": "x", "B": "1", "records": 2, "hide_A": true, "hide_B": false}, {"A": "x", "B": "1", "records": 1, "hide_A": false, "hide_B": true},
-		{"A": null, "B": "1", "records": null, "hide_A": true, "hide_B": true}, {"A": "y", "B": "2", "records": null, "hide_A": null, "hide_B": true}]`)
+		{"A": null, "B": "1", "records": null, "hide_A": true, "hide_B": true}, {"A": "y", "B": "2", "records": null, "hide_A": null, "hide_B": true}]`,
+	)
 	c, err := suppress.Read(t.Context(), "hidden.parquet", source, 0)
 	require.NoError(t, err)
 	return c

@@ -35,7 +35,10 @@ Limits are those of AFTER: a breach ends with exit status 3, as a gate.`,
 			&cli.StringSliceFlag{Name: "measures", Usage: measureUsage()},
 			&cli.StringFlag{Name: "id", Usage: "tell records apart by `COLUMN` in place of their rows; its values are shown on the terminal alone"},
 			&cli.IntFlag{Name: "top", Usage: "records of the top of each list (default: 20)"},
-			&cli.StringSliceFlag{Name: "limit", Usage: "end with exit status 3 when a figure of AFTER is above its limit: `NAME=VALUE`, such as sample_uniques=1000"},
+			&cli.StringSliceFlag{
+				Name:  "limit",
+				Usage: "end with exit status 3 when a figure of AFTER is above its limit: `NAME=VALUE`, such as sample_uniques=1000",
+			},
 			&cli.StringFlag{Name: "json", Usage: "write the comparison to `FILE`, without key values and identifiers"},
 		}, measureFlags(), eachFlags()),
 		Action: func(ctx *cli.Context) error {
@@ -155,7 +158,10 @@ func differenceText(o *difference.Outcome) string {
 			}
 			name = "  " + name
 		}
-		rows = append(rows, []report.Cell{report.Left(name), report.Right(orNone(f.Before)), report.Right(orNone(f.After)), report.Left(changeText(f.Before, f.After))})
+		rows = append(
+			rows,
+			[]report.Cell{report.Left(name), report.Right(orNone(f.Before)), report.Right(orNone(f.After)), report.Left(changeText(f.Before, f.After))},
+		)
 	}
 	b.WriteString("\n" + table("  ", rows))
 	b.WriteString(sharesText(o))
@@ -236,8 +242,11 @@ func listText(l *difference.List) string {
 	if l.Unlike != "" {
 		return "\n" + wrap("The riskiest records by "+l.Column+" cannot be compared: "+l.Unlike+" (--id).", 0) + "\n"
 	}
-	text := "\n" + wrap(fmt.Sprintf("The riskiest by %s: %s stayed, %s entered, %s left.", l.Column, report.Count(int64(l.Stayed)), report.Count(int64(len(l.Entered))),
-		report.Count(int64(len(l.Left)))), 0) + "\n"
+	text := "\n" + wrap(
+		fmt.Sprintf("The riskiest by %s: %s stayed, %s entered, %s left.", l.Column, report.Count(int64(l.Stayed)), report.Count(int64(len(l.Entered))),
+			report.Count(int64(len(l.Left)))),
+		0,
+	) + "\n"
 	var rows [][]report.Cell
 	add := func(word string, list []difference.Row) {
 		for _, r := range list[:min(len(list), shownRecords)] {
@@ -249,7 +258,15 @@ func listText(l *difference.List) string {
 			for i, v := range r.Value {
 				values = append(values, r.Key[i]+"="+report.Value(v))
 			}
-			rows = append(rows, []report.Cell{report.Left(word), report.Left(name), report.Right(report.Figure(r.Score)), report.Left(report.Shorten(strings.Join(values, " "), 44))})
+			rows = append(
+				rows,
+				[]report.Cell{
+					report.Left(word),
+					report.Left(name),
+					report.Right(report.Figure(r.Score)),
+					report.Left(report.Shorten(strings.Join(values, " "), 44)),
+				},
+			)
 			word = ""
 		}
 	}

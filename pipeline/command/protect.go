@@ -75,10 +75,16 @@ func protectedFlags() []cli.Flag {
 	flags := slices.DeleteFunc(slices.Concat(keyFlags(), samplingFlags()), func(f cli.Flag) bool {
 		return slices.ContainsFunc(f.Names(), func(n string) bool { return n == "band" || n == "recode" || n == "missing" })
 	})
-	return append(flags,
-		&cli.StringSliceFlag{Name: "target", Aliases: []string{"t"}, Usage: "when the release is safe: `NAME=NUMBER`, of " + strings.Join(protect.TargetWords(), ", ") +
-			"; may be repeated"},
-		&cli.StringFlag{Name: "sensitive", Usage: "the `COLUMN` of the targets distinct and entropy"})
+	return append(
+		flags,
+		&cli.StringSliceFlag{
+			Name:    "target",
+			Aliases: []string{"t"},
+			Usage: "when the release is safe: `NAME=NUMBER`, of " + strings.Join(protect.TargetWords(), ", ") +
+				"; may be repeated",
+		},
+		&cli.StringFlag{Name: "sensitive", Usage: "the `COLUMN` of the targets distinct and entropy"},
+	)
 }
 
 // sayProtect puts what the command line says into the spec.
@@ -107,12 +113,8 @@ func sayProtect(ctx *cli.Context, s *protect.Spec) (err error) {
 	if err := sayFields(ctx, s.Fields()); err != nil {
 		return err
 	}
-	if s.Suppress == "" || s.Suppress == protect.SuppressNone {
-		for _, name := range []string{"share", "fit"} {
-			if ctx.IsSet(name) {
-				return usage("--%s is of suppression: say --suppress records or cells, or leave it out", name)
-			}
-		}
+	if (s.Suppress == "" || s.Suppress == protect.SuppressNone) && ctx.IsSet("share") {
+		return usage("--share is of suppression: say --suppress records or cells, or leave it out")
 	}
 	if ctx.IsSet("time") && ctx.IsSet("checks") {
 		return usage("--time and --checks both end the search; leave one of them out")
@@ -215,7 +217,11 @@ func lossText(o *protect.Outcome, best *protect.Release) string {
 	}
 	text += cellsText(o, best)
 	if best.Suppressed > 0 {
-		text += fmt.Sprintf("; %s (%s) lose all their key cells", report.Plural(best.Suppressed, "record", "records"), report.PartOf(best.Suppressed, o.Records))
+		text += fmt.Sprintf(
+			"; %s (%s) lose all their key cells",
+			report.Plural(best.Suppressed, "record", "records"),
+			report.PartOf(best.Suppressed, o.Records),
+		)
 	}
 	return "\n" + wrap(text+".", 0) + "\n"
 }
@@ -236,7 +242,12 @@ func cellsText(o *protect.Outcome, best *protect.Release) string {
 	if total == 0 {
 		return ". No cell is suppressed"
 	}
-	text := fmt.Sprintf(". Of %s, %s are suppressed: %s", report.Plural(best.Changed, "record", "records"), report.Plural(total, "cell", "cells"), strings.Join(list, ", "))
+	text := fmt.Sprintf(
+		". Of %s, %s are suppressed: %s",
+		report.Plural(best.Changed, "record", "records"),
+		report.Plural(total, "cell", "cells"),
+		strings.Join(list, ", "),
+	)
 	if best.CellsGap != nil {
 		text += fmt.Sprintf(" (at most %s more than the fewest)", report.Percent(100**best.CellsGap))
 	}
@@ -322,7 +333,12 @@ func nearestText(o *protect.Outcome) string {
 	if m.Expected != nil {
 		text += fmt.Sprintf(" (%s re-identifications expected)", report.Figure(*m.Expected))
 	}
-	return "\n" + wrap(text+". Allow coarser levels (--hierarchy VAR=levels:..), suppress what stays (--suppress), or take a weaker target.", 0) + "\n" + levelsText(o.Nearest.Levels)
+	return "\n" + wrap(
+		text+". Allow coarser levels (--hierarchy VAR=levels:..), suppress what stays (--suppress), or take a weaker target.",
+		0,
+	) + "\n" + levelsText(
+		o.Nearest.Levels,
+	)
 }
 
 // releasedText tells what was written, and what the release itself says.

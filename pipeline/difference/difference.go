@@ -368,8 +368,13 @@ func (out *Outcome) Write(ctx context.Context, path string, o session.Options) e
 	if err := session.CheckPaths(append(reads, o.Reads...), []string{path}); err != nil {
 		return err
 	}
-	return session.WriteParts(ctx, []operators.SideFile{{Path: path, What: "the comparison", Kind: operators.MadeDocument, Begins: "{\n", Part: path}}, parted{out}, o,
-		slices.Concat(out.Before.Input, out.After.Input))
+	return session.WriteParts(
+		ctx,
+		[]operators.SideFile{{Path: path, What: "the comparison", Kind: operators.MadeDocument, Begins: "{\n", Part: path}},
+		parted{out},
+		o,
+		slices.Concat(out.Before.Input, out.After.Input),
+	)
 }
 
 type parted struct{ *Outcome }

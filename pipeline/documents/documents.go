@@ -11,6 +11,7 @@ import (
 	"microrisk/pipeline/keymap/repository"
 	"microrisk/pipeline/link"
 	"microrisk/pipeline/profiles"
+	"microrisk/pipeline/protect"
 	"microrisk/pipeline/tables"
 	"microrisk/schemas"
 )
@@ -21,6 +22,7 @@ var Verbs = []schemas.Verb{
 	{Name: "bounds", New: func() schemas.Document { return new(bounds.Spec) }},
 	{Name: "evaluate", New: func() schemas.Document { return new(evaluate.Spec) }},
 	{Name: "link", New: func() schemas.Document { return new(link.Spec) }},
+	{Name: "protect", New: func() schemas.Document { return new(protect.Spec) }},
 }
 
 // Files are the kinds of files of a repository of forms, the register of releases, and policies.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "microrisk/operators/builtin"
+	"microrisk/operators/hierarchy"
 	"microrisk/operators/mc3"
 	"microrisk/operators/recode"
 	"microrisk/pipeline/attack"
@@ -20,6 +21,7 @@ import (
 	"microrisk/pipeline/documents"
 	"microrisk/pipeline/evaluate"
 	"microrisk/pipeline/link"
+	"microrisk/pipeline/protect"
 	"microrisk/pipeline/released"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
@@ -131,6 +133,28 @@ func full() map[string]schemas.Document {
 			Out:       "l.arrow",
 			Pairs:     "q.csv",
 			MostPairs: 7,
+		},
+		"protect": &protect.Spec{
+			Spec: &schemas.Spec{
+				Source:     schemas.Source{Path: []string{"p.csv"}},
+				Key:        &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}, {Name: "B"}}},
+				Sampling:   &schemas.Sampling{Fraction: 0.1},
+				AllowEmpty: true,
+				Operators:  []schemas.Operator{{Config: (*recode.Config)(&recodes)}},
+			},
+			Hierarchies: hierarchy.List{{Variable: "A", Widths: []float64{5, 10}, Origin: 2, Top: []float64{92}, Least: 1, Most: pointer(2), Weight: pointer(2.5), Cells: pointer(9)},
+				{Variable: "B", File: "b.csv"}},
+			Target:       protect.Target{K: 3},
+			Suppress:     protect.SuppressCells,
+			Fit:          protect.FitOwn,
+			Share:        0.5,
+			Loss:         "spread",
+			Time:         7,
+			Checks:       70,
+			Alternatives: 1,
+			Release:      "r.yaml",
+			Out:          "r.csv",
+			JSON:         "r.json",
 		},
 	}
 }

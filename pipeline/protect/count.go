@@ -132,7 +132,9 @@ func (s *Spec) shape(c *counted) error {
 				r.Most = *config.Most
 			}
 			if r.Least > r.Most || r.Most >= len(h.Levels) {
-				return session.Wrong(fmt.Errorf("%s may be at levels %d to %d: its levels are 0 (as it is) to %d (left out)", x.Name, r.Least, r.Most, len(h.Levels)-1))
+				return session.Wrong(
+					fmt.Errorf("%s may be at levels %d to %d: its levels are 0 (as it is) to %d (left out)", x.Name, r.Least, r.Most, len(h.Levels)-1),
+				)
 			}
 		}
 		variables = append(variables, r)

@@ -129,8 +129,21 @@ func (p *protecting) levels(n recoding.Node) []Level {
 // outcome is what a search found.
 func (p *protecting) outcome(rule recoding.Rule, f *recoding.Found) *Outcome {
 	s := p.Spec
-	out := &Outcome{Version: 1, Input: s.Spec.Source.Path, Records: p.lattice.Records, Target: rule.Name, Suppress: s.Suppress, Loss: s.Loss, Proven: f.Proven && len(f.Best) > 0,
-		Nodes: f.Nodes, Checked: f.Checked, Pruned: f.Pruned, Stopped: f.Stopped, Warnings: []string{}, Best: []Release{}}
+	out := &Outcome{
+		Version:  1,
+		Input:    s.Spec.Source.Path,
+		Records:  p.lattice.Records,
+		Target:   rule.Name,
+		Suppress: s.Suppress,
+		Loss:     s.Loss,
+		Proven:   f.Proven && len(f.Best) > 0,
+		Nodes:    f.Nodes,
+		Checked:  f.Checked,
+		Pruned:   f.Pruned,
+		Stopped:  f.Stopped,
+		Warnings: []string{},
+		Best:     []Release{},
+	}
 	for _, h := range p.hierarchies {
 		out.Key = append(out.Key, h.Variable)
 		x := Variable{Name: h.Variable, Proposed: h.Proposed}

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -207,7 +208,7 @@ func (p *protecting) searchBy(ctx context.Context, rule recoding.Rule) (*Outcome
 	if p.Suppress != SuppressCells {
 		return out, nil
 	}
-	out.Fit, out.Proven = p.Fit, false
+	out.Fit, out.Proven = cmp.Or(p.Fit, FitClass), false
 	for i := range out.Best {
 		if i > 0 {
 			out.Best[i].Suppressed = 0

@@ -41,8 +41,15 @@ const places = "a0;A;*\na1;A;*\nb0;A;*\nb1;A;*\nc0;B;*\nc1;B;*\nd0;B;*\nd1;B;*\n
 
 func protection(t *testing.T, target string, suppress string) protect.Spec {
 	t.Helper()
-	s := protect.Spec{Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"}, {Name: "place"},
-		{Name: "sex"}}}}, Suppress: suppress, Release: "release.yaml", Out: "release.csv", JSON: "release.json", Checks: 5000}
+	s := protect.Spec{
+		Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"}, {Name: "place"},
+			{Name: "sex"}}}},
+		Suppress: suppress,
+		Release:  "release.yaml",
+		Out:      "release.csv",
+		JSON:     "release.json",
+		Checks:   5000,
+	}
 	for _, f := range []string{"age=5,10,20", "place=places.csv"} {
 		require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, f))
 	}

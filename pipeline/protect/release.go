@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,11 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 			break
 		}
 		again.Frontier = out.Frontier
-		again.Warnings = append(again.Warnings, fmt.Sprintf("models fitted to the release expect more re-identifications than those of the file, merged: the search was done "+
-			"again for %.4g in place of %.4g", most*scale, most))
+		again.Warnings = append(
+			again.Warnings,
+			fmt.Sprintf("models fitted to the release expect more re-identifications than those of the file, merged: the search was done "+
+				"again for %.4g in place of %.4g", most*scale, most),
+		)
 		*out = *again
 	}
 	return p.document(ctx, out)
@@ -78,8 +82,13 @@ func (p *protecting) document(ctx context.Context, out *Outcome) error {
 	if p.JSON == "" {
 		return nil
 	}
-	return session.WriteParts(ctx, []operators.SideFile{{Path: p.JSON, What: "the document", Kind: operators.MadeDocument, Begins: "{\n", Part: p.JSON}}, only{out}, p.options,
-		p.Spec.Spec.Source.Path)
+	return session.WriteParts(
+		ctx,
+		[]operators.SideFile{{Path: p.JSON, What: "the document", Kind: operators.MadeDocument, Begins: "{\n", Part: p.JSON}},
+		only{out},
+		p.options,
+		p.Spec.Spec.Source.Path,
+	)
 }
 
 // only is a Parted of one document.
@@ -215,7 +224,7 @@ func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*
 			out.miss(fmt.Sprintf("distinct l = %d", p.Target.Distinct))
 		}
 	}
-	if out.Below > best.Suppressed && (p.Suppress != SuppressCells || p.Fit == FitClass) {
+	if out.Below > best.Suppressed && (p.Suppress != SuppressCells || cmp.Or(p.Fit, FitClass) == FitClass) {
 		out.miss(fmt.Sprintf("k = %d", p.Target.K))
 	}
 	if p.Target.Uniques != nil && float64(out.SampleUniques) > *p.Target.Uniques {

@@ -56,7 +56,10 @@ func (s *Spec) Fields() schemas.Table {
 		Required: []string{"source", "key", "safe"},
 	}
 	t.Fields = slices.Concat(s.Spec.Part("source", "sampling", "key", "operators", "allow_empty"), []schemas.Field{
-		{Name: "hierarchies", To: hierarchy.Form(&s.Hierarchies), Doc: "Key variable to how its values can be made coarser. Of others whole numbers can be banded, and all left out.",
+		{
+			Name: "hierarchies",
+			To:   hierarchy.Form(&s.Hierarchies),
+			Doc:  "Key variable to how its values can be made coarser. Of others whole numbers can be banded, and all left out.",
 			Flag: &schemas.Flag{Name: "hierarchy", Many: true,
 				Usage: "how the values of a key variable can be made coarser: `VAR=FILE` (value;level;...;* a line), VAR=5,10,20 (widths of bands), VAR=top:90,80, " +
 					"VAR=truncate:3,2, VAR=fixed, VAR=weight:2, VAR=levels:0..2; may be repeated",
@@ -67,24 +70,33 @@ func (s *Spec) Fields() schemas.Table {
 						}
 					}
 					return nil
-				}}},
+				}},
+		},
 		{Name: "safe", To: schemas.Nested(s.Target.Fields())},
 		{Name: "suppress", To: &s.Suppress, Words: Suppressions, Default: SuppressNone,
-			Doc:  "What is done with records that stay unsafe. none: all must be safe. records: all their key cells become missing. cells: as few of them as are needed.",
-			Flag: &schemas.Flag{Name: "suppress", Usage: "what is done with records that stay unsafe: none, records (all their key cells become missing) or cells (as few as needed)"}},
+			Doc: "What is done with records that stay unsafe. none: all must be safe. records: all their key cells become missing. cells: as few of them as are needed.",
+			Flag: &schemas.Flag{
+				Name:  "suppress",
+				Usage: "what is done with records that stay unsafe: none, records (all their key cells become missing) or cells (as few as needed)",
+			}},
 		{Name: "share", To: &s.Share, Range: schemas.Within(0, 1), Default: 1.0,
 			Doc:  "Share of the records, or of the key cells, that may be suppressed.",
 			Flag: &schemas.Flag{Name: "share", Usage: "share of the records (--suppress records) or key cells (cells) that may be suppressed (default: 1)"}},
-		{Name: "fit", To: &s.Fit, Words: Fits, Default: FitClass,
-			Doc: "When a record with suppressed cells is safe. class: k records of the release are identical. own: k records of the file have the values that it shows. " +
+		{Name: "fit", To: &s.Fit, Words: Fits,
+			Doc: "When a record with suppressed cells is safe; class without it. class: k records of the release are identical. own: k records of the file have the values that it shows. " +
 				"wildcard: a suppressed cell counts as any value, which protects nobody.",
 			Flag: &schemas.Flag{Name: "fit", Usage: "when a record with suppressed cells is safe: class, own, or wildcard (for comparison)"}},
 		{Name: "loss", To: &s.Loss, Words: LossNames(), Default: "cells", Doc: "How the loss of information is measured.",
 			Flag: &schemas.Flag{Name: "loss", Usage: "how the loss of information is measured: " + strings.Join(LossNames(), ", ")}},
 		{Name: "time", To: &s.Time, Range: schemas.Positive(), Default: 60.0, Doc: "Seconds after which the search ends with the best so far.",
 			Flag: &schemas.Flag{Name: "time", Usage: "`SECONDS` after which the search ends with the best so far and a bound (default: 60)"}},
-		{Name: "checks", To: &s.Checks, Range: schemas.AtLeast(1), Doc: "Recodings that are tried at most, in place of a time: the same answer on every machine.",
-			Flag: &schemas.Flag{Name: "checks", Usage: "recodings that are tried at most, in place of --time: the same answer on every machine"}},
+		{
+			Name:  "checks",
+			To:    &s.Checks,
+			Range: schemas.AtLeast(1),
+			Doc:   "Recodings that are tried at most, in place of a time: the same answer on every machine.",
+			Flag:  &schemas.Flag{Name: "checks", Usage: "recodings that are tried at most, in place of --time: the same answer on every machine"},
+		},
 		{Name: "alternatives", To: &s.Alternatives, Range: schemas.AtLeast(0), Default: 3, Doc: "How many of the next best recodings are told.",
 			Flag: &schemas.Flag{Name: "alternatives", Usage: "how many of the next best recodings are told (default: 3)"}},
 		{Name: "release", To: &s.Release, File: true, Doc: "The spec that makes the release, as run takes it.",
@@ -119,13 +131,32 @@ func (t *Target) Fields() schemas.Table {
 		{Name: "uniques", To: &t.Uniques, Range: schemas.AtLeast(0), Doc: "At most so many sample uniques."},
 		{Name: "msu", To: &t.MSU, Range: schemas.AtLeast(1), Doc: "No record has a minimal sample unique of up to so many variables."},
 		{Name: "mean_risk", To: &t.MeanRisk, Range: schemas.Within(0, 1), Doc: "Mean of 1/f over records at most."},
-		{Name: "dis", To: &t.DIS, Range: schemas.Within(0, 1), Doc: "Chance at most that a unique match is correct, by the data without a model; needs the sampling."},
+		{
+			Name:  "dis",
+			To:    &t.DIS,
+			Range: schemas.Within(0, 1),
+			Doc:   "Chance at most that a unique match is correct, by the data without a model; needs the sampling.",
+		},
 		{Name: "distinct", To: &t.Distinct, Range: schemas.AtLeast(2), Doc: "At least so many values of sensitive in each key (distinct l-diversity)."},
-		{Name: "entropy", To: &t.Entropy, Range: schemas.AtLeast(1), Doc: "The values of sensitive are as uncertain as so many equally frequent ones in each key (entropy l-diversity)."},
+		{
+			Name:  "entropy",
+			To:    &t.Entropy,
+			Range: schemas.AtLeast(1),
+			Doc:   "The values of sensitive are as uncertain as so many equally frequent ones in each key (entropy l-diversity).",
+		},
 		{Name: "sensitive", To: &t.Sensitive, Doc: "The column of distinct and entropy."},
-		{Name: "expected", To: &t.Expected, Doc: "Expected re-identifications at most: a number, or a percentage of what is expected of the file as it is; needs the sampling.",
-			Schema: `"type": ["string", "number"]`},
-		{Name: "correct_match", To: &t.CorrectMatch, Range: schemas.Within(0, 1), Doc: "Greatest chance of a correct match of any record, E[1/F]; needs the sampling."},
+		{
+			Name:   "expected",
+			To:     &t.Expected,
+			Doc:    "Expected re-identifications at most: a number, or a percentage of what is expected of the file as it is; needs the sampling.",
+			Schema: `"type": ["string", "number"]`,
+		},
+		{
+			Name:  "correct_match",
+			To:    &t.CorrectMatch,
+			Range: schemas.Within(0, 1),
+			Doc:   "Greatest chance of a correct match of any record, E[1/F]; needs the sampling.",
+		},
 		{Name: "pu_su", To: &t.PUSU, Range: schemas.Within(0, 1), Doc: "Share at most of the sample uniques that are population unique; needs the sampling."},
 	}}
 }
@@ -147,8 +178,11 @@ func (t *Target) Say(text string) error {
 	table := t.Fields()
 	f := table.Field(name)
 	if !ok || f == nil || name == "sensitive" {
-		return fmt.Errorf("is %q; it must be one of k=3, uniques=0, msu=2, mean_risk=0.05, dis=0.01, distinct=2, entropy=2 (with --sensitive), expected=10 or expected=50%%, "+
-			"correct_match=0.2, pu_su=0.05", text)
+		return fmt.Errorf(
+			"is %q; it must be one of k=3, uniques=0, msu=2, mean_risk=0.05, dis=0.01, distinct=2, entropy=2 (with --sensitive), expected=10 or expected=50%%, "+
+				"correct_match=0.2, pu_su=0.05",
+			text,
+		)
 	}
 	switch to := f.To.(type) {
 	case *int64:
@@ -216,6 +250,9 @@ func (s *Spec) Check(c *schemas.Checker) {
 		if p != 0 {
 			c.Add("key", "%s: missing values are a category of their own in a protection; leave the policy out", s.Spec.Key.Variables[v].Name)
 		}
+	}
+	if s.Fit != "" && s.Suppress != SuppressCells {
+		c.Add("fit", "no single cells are suppressed; say so (suppress: cells), or leave it out")
 	}
 	if s.Suppress == SuppressNone || s.Suppress == "" {
 		if s.Share != 1 && s.Share != 0 {

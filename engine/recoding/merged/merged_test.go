@@ -15,7 +15,15 @@ import (
 	"microrisk/engine/recoding/merged"
 )
 
-var graphs = []string{"[a][b][c][d][e]", "[a b][b c][c d][d e]", "[a b c][b c d][d e]", "[a b][a c][a d][a e]", "[a b c d e]", "[a b][c d e]", "[a b][b c][d e]"}
+var graphs = []string{
+	"[a][b][c][d][e]",
+	"[a b][b c][c d][d e]",
+	"[a b c][b c d][d e]",
+	"[a b][a c][a d][a e]",
+	"[a b c d e]",
+	"[a b][c d e]",
+	"[a b][b c][d e]",
+}
 
 // drawn is a sample of five variables, with hierarchies that halve the codes.
 func drawn(t *testing.T, seed uint64) (*bayes.Data, []recoding.Variable) {
