@@ -119,7 +119,9 @@ func (c *mc3Case) drawAsked(t *rapid.T) {
 	c.graphs = decomposable(k)
 	m.PriorPrecision = rapid.SliceOfNDistinct(rapid.SampledFrom([]float64{0.02, 0.3, 1, 2.5, 7, 64}), 1, 2, rapid.ID[float64]).Draw(t, "precision")
 	m.Search = pick(t, "search", "", "exact", "exact", "fixed", "occam", "anneal", "mc3")
-	m.EdgePenalty = pick(t, "penalty", 0, 0, 0.5, 3)
+	if m.Search != "fixed" {
+		m.EdgePenalty = pick(t, "penalty", 0, 0, 0.5, 3)
+	}
 	m.Estimator = pick(t, "estimator", "", "gamma", "gamma", "poisson", "poisson", "exact", "montecarlo")
 	m.SetMatch = m.Estimator == "poisson" && rapid.Bool().Draw(t, "set")
 	m.RelativeRisk = rapid.IntRange(0, 2).Draw(t, "relative") == 0

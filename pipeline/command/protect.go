@@ -20,7 +20,7 @@ func (c *console) protectCommand() *cli.Command {
 		Usage:     "find the least change of key variables after which a file is safe to release, and make it",
 		ArgsUsage: "FILE...",
 		UsageText: "microrisk protect FILE --key AGE,SEX,... --target k=3 [--hierarchy AGE=5,10,20] [--hierarchy COUNTRY=country.csv]\n" +
-			"   [--suppress records|cells] [--out release.parquet] [--release release.yaml]\n" +
+			"   [--suppress records|cells] [--out FILE] [--release FILE.yaml]\n" +
 			"microrisk protect FILE --key AGE,SEX,... --fraction 0.01 --target expected=50%\nmicrorisk protect --spec FILE.yaml",
 		Description: `Two instruments make a file safe: coarser categories for all records, and hiding
 single cells of the records that stay risky. All recodings by the hierarchies of the
@@ -256,8 +256,8 @@ func cellsText(o *protect.Outcome, best *protect.Release) string {
 		text += fmt.Sprintf(". Who knows that somebody is in the file finds %s whom fewer than k rows fit: --fit class has none",
 			report.Plural(best.Recounted.Persons, "person", "persons"))
 	case protect.FitWildcard:
-		text += fmt.Sprintf(". A suppressed cell counts as any value here, which protects nobody: %s have fewer than k rows that fit, %s just one; "+
-			"take --fit class", report.Plural(best.Recounted.Persons, "person", "persons"), report.Count(best.Recounted.Alone))
+		text += fmt.Sprintf(". A suppressed cell counts as any value here, which protects nobody: %s fewer than k rows that fit, %s just one; "+
+			"take --fit class", report.Plural(best.Recounted.Persons, "person has", "persons have"), report.Count(best.Recounted.Alone))
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"microrisk/engine/recoding"
 	"microrisk/engine/recoding/local"
@@ -81,7 +82,11 @@ func (c *cutter) solve(x *cut, effort int) error {
 	case c.p.Fit == FitOwn:
 		x.result, err = local.Own(c.ctx, x.problem, o)
 	case c.p.Fit == FitWildcard:
-		err = errors.New("wildcard")
+		x.problem.Missing = nil // as a category
+		if !slices.ContainsFunc(x.problem.Caps, func(n int64) bool { return n != local.Unlimited }) {
+			x.problem.Caps = nil
+		}
+		x.result, err = local.Wildcard(c.ctx, x.problem, len(x.variables), o)
 	default:
 		x.result, err = local.Class(c.ctx, x.problem, o)
 	}
