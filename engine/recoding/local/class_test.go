@@ -140,7 +140,7 @@ func TestClassSame(t *testing.T) {
 func TestClassChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	whole := int64(0)
-	for i := range 120 {
+	for i := range 80 {
 		rows := randomRows(r, 20+r.IntN(200), 2+r.IntN(4), 5)
 		p, _ := rowsProblem(rows, 2+r.Int64N(3), nil)
 		switch i % 4 {
@@ -196,14 +196,47 @@ func TestClassEnds(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooFew)
 }
 
+// Records that the places leave out are joined set by set where they are many.
+func TestClassJoinMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for i := range 30 {
+		p, _ := rowsProblem(randomRows(r, 50+r.IntN(200), 2+r.IntN(4), 5), 2+r.Int64N(3), nil)
+		if i%3 == 0 {
+			p.Missing = make([]int64, len(p.Codes))
+		}
+		if i%5 == 0 {
+			p.Fixed = make([]bool, len(p.Codes))
+			p.Fixed[0] = true
+		}
+		in, err := newInstance(p)
+		require.NoError(t, err)
+		m, err := newMarket(background, in, newCosting(counted(in.weights())), Options{})
+		require.NoError(t, err)
+		a := newAssignment(m)
+		if i%2 == 0 {
+			a.initial(background)
+			for r := int32(0); r < int32(len(a.in)); r += 7 { // take some out
+				if a.in[r] >= 0 {
+					a.free(r, nil)
+				}
+			}
+		}
+		rel := newRelease(a)
+		rel.joinMany(background)
+		rel.joinRest(background)
+		rel.showAgain()
+		requireSafe(t, p, rel.result())
+	}
+}
+
 // Wherever it is interrupted, what is done is safe.
 func TestClassInterrupted(t *testing.T) {
 	p, _ := rowsProblem(randomRows(rand.New(rand.NewPCG(1, 1)), 600, 5, 6), 3, nil)
-	for stop := range 60 {
+	for stop := range 30 {
 		ctx, cancel := context.WithCancel(background)
 		calls := 0
 		r, err := Class(ctx, p, Options{Workers: 1, Progress: func(done, total int64) {
-			if calls++; calls == stop*2 {
+			if calls++; calls == stop*4 {
 				cancel()
 			}
 		}})

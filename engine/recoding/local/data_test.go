@@ -44,7 +44,7 @@ var fileCases = []fileCase{
 	{"protect/arx_adult", adult, 2, 16199, 16537, 18535},
 	{"protect/arx_adult", adult, 3, 22245, 22714, 25659},
 	{"protect/arx_adult", adult, 5, 28546, 29112, 32958},
-	{"micro/census_1m", census, 3, 214714, 0, 240537},
+	{"micro/census_1m", census, 3, 214714, 219819, 240537},
 }
 
 // fileProblem counts the keys of a file in the folder that MICRORISK_DATA names.
@@ -126,6 +126,25 @@ func countedKeys(columns [][]uint32, k int64) *Problem {
 	return p
 }
 
+// Eight rows, of which all partitions are tried: what Class finds is the best, at k = 2 and 3.
+func TestFrancdatBest(t *testing.T) {
+	for k, want := range map[int64]float64{2: 6, 3: 16} {
+		p := fileProblem(t, "micro/sdc_francdat", francd, k)
+		var rows [][]uint32
+		for c, n := range p.Counts {
+			row := make([]uint32, len(p.Codes))
+			for v := range p.Codes {
+				row[v] = p.Codes[v][c]
+			}
+			for range n {
+				rows = append(rows, row)
+			}
+		}
+		require.Equal(t, want, classBrute(p, rows))
+	}
+}
+
+// Class costs at most what a prototype did, less a third of its distance from the group bound where that is reached, and is safe by recount.
 func TestClassFiles(t *testing.T) {
 	for _, c := range fileCases {
 		p := fileProblem(t, c.file, c.key, c.k)
@@ -136,10 +155,12 @@ func TestClassFiles(t *testing.T) {
 		t.Logf("%s %d: at risk %d, own %v, group %v, class %d (%d records; prototype %d, aim %d), %.2f s", c.file, c.k, r.AtRisk, r.OwnBound, r.GroupBound,
 			r.Cells, r.Changed, c.old, c.old-(c.old-c.group)/3, took.Seconds())
 		require.EqualValues(t, c.own, r.OwnBound)
-		if c.group > 0 {
-			require.EqualValues(t, c.group, math.Ceil(r.GroupBound-1e-6))
+		require.EqualValues(t, c.group, math.Ceil(r.GroupBound-1e-6))
+		most := c.old - (c.old-c.group)/3
+		if c.file == "protect/arx_adult" && c.k == 5 || c.file == "micro/sdc_francdat" { // francdat: TestFrancdatBest
+			most = c.old
 		}
-		require.LessOrEqual(t, r.Cells, c.old)
+		require.LessOrEqual(t, r.Cells, most)
 		again, err := Recount(background, p, r.Parts)
 		require.NoError(t, err)
 		require.Equal(t, []int64{0, 0, 0}, []int64{again.Class, again.Own, again.Wildcard})

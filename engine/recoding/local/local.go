@@ -61,7 +61,7 @@ type Options struct {
 	// Effort is the number of changes tried for each record at risk under Class. 0 means at most 60, fewer for larger files and k;
 	// negative means none: the first pass alone.
 	Effort int
-	// Progress, when not nil, is told now and then how much is done. Calls do not overlap.
+	// Progress, when not nil, is told now and then how much of a stage is done; the next begins at 0. Calls do not overlap.
 	Progress func(done, total int64)
 }
 
@@ -103,9 +103,12 @@ type Result struct {
 	Interrupted bool // the context ended: the best so far, records not reached being suppressed
 }
 
-// Gap is how far above the bound the cost is, a share of the bound: 0 when it is the least. It is +Inf for a cost above a bound of 0.
+// Gap is how far above the bound the cost is, a share of the bound: 0 when it is the least. It is +Inf for a cost above a bound of 0, and
+// NaN for one below the bound, which records that are suppressed as wholes have saved.
 func (r *Result) Gap() float64 {
 	switch {
+	case r.Cost < r.Bound*(1-1e-12):
+		return math.NaN()
 	case r.Cost <= r.Bound*(1+1e-12):
 		return 0
 	case r.Bound == 0:

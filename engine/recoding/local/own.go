@@ -119,22 +119,29 @@ func (in *instance) ownResult(cuts []Set, interrupted bool) *Result {
 	return r
 }
 
+// mostSets is how many sets of variables bounds are found from.
+const mostSets = 1 << 14
+
 // bounds has the own bound and the group bound for groups that are identical: each record at risk pays, of the sets under which at least k
-// agree with it, min w(S) max(1, k / records at risk that agree with it). Records that some set of fixed variables alone forces out pay
-// nothing.
-func (in *instance) bounds(ctx context.Context, costs *costing, o Options) (own, group float64, err error) {
+// agree with it, min w(S) max(1, k / records at risk that agree with it). Records that only fixed variables would help pay nothing. Where
+// not all sets are looked at, or the context ends, records pay the weight of the last one, which those that follow are not below.
+func (in *instance) bounds(ctx context.Context, costs *costing, o Options) (own, group float64) {
 	open := in.atRisk()
 	best, least := make([]float64, in.n), make([]float64, in.n)
 	for _, c := range open {
 		best[c], least[c] = math.Inf(1), math.Inf(1)
 	}
+	sets := in.usable(costs)
+	all := len(sets) <= mostSets
 	var total, risky []int64
-	err = in.sweep(ctx, in.usable(costs), o, func(g *grouping) bool {
+	reached := 0.0
+	err := in.sweep(ctx, sets[:min(len(sets), mostSets)], o, func(g *grouping) bool {
 		total, risky = in.totals(g, total), in.risky(g, risky)
-		w, left := costs.of[g.cut], open[:0]
+		reached = costs.of[g.cut]
+		left := open[:0]
 		for _, c := range open {
 			lack := in.lack(int(c))
-			mine := max(0, w-costs.of[lack])
+			mine := max(0, reached-costs.of[lack])
 			if mine >= best[c] {
 				continue
 			}
@@ -153,16 +160,19 @@ func (in *instance) bounds(ctx context.Context, costs *costing, o Options) (own,
 		open = left
 		return len(open) > 0
 	})
+	if (!all || err != nil) && in.never == 0 {
+		for _, c := range open {
+			mine := max(0, reached-costs.of[in.lack(int(c))])
+			best[c], least[c] = min(best[c], mine), min(least[c], mine)
+		}
+	}
 	for c, b := range best {
 		if !math.IsInf(b, 1) {
 			own += least[c] * float64(in.counts[c])
 			group += b * float64(in.counts[c])
 		}
 	}
-	if err != nil {
-		own, group = 0, 0
-	}
-	return own, group, err
+	return own, group
 }
 
 // risky has the records at risk of each group.

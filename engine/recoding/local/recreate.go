@@ -18,16 +18,20 @@ type recreation struct {
 	ends   []int32 // by place: the last of its weight
 	last   int32   // place that is looked at
 	aim    int32   // place that is filled first; -1: none
+	looked int64   // places that were looked at
 }
 
 // The chance of the search: how many places are taken apart at most, by how much scores are shaken, the first temperature, a share of the
-// mean weight of a cell, and the records that changes are tried for at least.
+// mean weight of a cell, the records that changes are tried for at least, and the
+// places that are looked at by default.
 const (
 	apart  = 4
 	shake  = .5
 	warmth = .4
 
 	fewest = 100
+
+	mostLooked = 300e6
 )
 
 func (a *assignment) improve(ctx context.Context, o Options) (interrupted bool) {
@@ -46,13 +50,20 @@ func (a *assignment) improve(ctx context.Context, o Options) (interrupted bool) 
 	}
 	tries := a.changes(o, len(a.in))
 	for t := range tries {
+		done := float64(t) / float64(tries)
+		if o.Effort == 0 {
+			done = max(done, float64(x.looked)/mostLooked)
+		}
 		if t%1024 == 0 {
 			if ctx.Err() != nil {
 				return true
 			}
-			o.tell(int64(t), int64(tries))
+			o.tell(int64(done*float64(tries)), int64(tries))
 		}
-		x.once(warmth * all / float64(len(a.Codes)) * (1 - float64(t)/float64(tries)))
+		if done >= 1 {
+			break
+		}
+		x.once(warmth * all / float64(len(a.Codes)) * (1 - done))
 	}
 	a.log = a.log[:0]
 	return false
@@ -195,6 +206,7 @@ func (x *recreation) recreate(most float64) {
 	}
 	for left > 0 && x.cost+float64(left)*x.marks[0].weight <= most {
 		best, least := int32(-1), math.Inf(1)
+		x.looked += int64(len(x.listed))
 		kept := x.listed[:0]
 		for _, at := range x.listed {
 			if x.marks[at].wants == 0 {

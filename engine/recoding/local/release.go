@@ -3,7 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
-	"math"
+	"fmt"
 	"slices"
 )
 
@@ -21,12 +21,22 @@ func Class(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, group, err := in.bounds(ctx, newCosting(in.weights()), o)
-	r, cut := in.classCapped(ctx, o)
+	atRisk := int64(0)
+	for _, c := range in.atRisk() {
+		atRisk += in.counts[c]
+	}
+	if in.K > mostAtRisk || atRisk > mostAtRisk {
+		return nil, fmt.Errorf("%d records at risk at k = %d: at most %d of either", atRisk, in.K, mostAtRisk)
+	}
+	own, group := in.bounds(ctx, newCosting(in.weights()), o)
+	r, interrupted := in.classCapped(ctx, o)
 	r.OwnBound, r.GroupBound, r.Bound = own, group, max(own, group)
-	r.Interrupted = cut || err != nil
+	r.Interrupted = interrupted || ctx.Err() != nil
 	return r, nil
 }
+
+// mostAtRisk is the largest number of records at risk.
+const mostAtRisk = 1 << 30
 
 // changes is how many are tried for so many records at risk: by default for each 4 to 60, fewer for larger files and k.
 func (in *instance) changes(o Options, records int) int {
@@ -53,7 +63,7 @@ func (in *instance) class(ctx context.Context, weights []float64, o Options) (r 
 	interrupted = a.improve(ctx, o) || interrupted
 	rel := newRelease(a)
 	if !interrupted {
-		rel.joinRest()
+		rel.joinRest(ctx)
 	}
 	rel.showAgain()
 	return rel.result(), interrupted
@@ -140,134 +150,6 @@ func (in *instance) differ(a, b int32) (s Set) {
 		}
 	}
 	return s
-}
-
-// joinRest lets each record that is in no bundle join the one that grows least: a bundle, records of a class of at least k, or others that
-// are in none.
-func (rel *release) joinRest() {
-	rest := make([]int32, 0, len(rel.rest))
-	for c := range rel.rest {
-		rest = append(rest, c)
-	}
-	slices.Sort(rest)
-	for _, c := range rest {
-		for rel.rest[c] > 0 {
-			if !rel.joinBundle(c) {
-				break
-			}
-		}
-	}
-	rel.gatherRest(rest)
-}
-
-// cutNeeded is what must be cut of rows of class c for a cut, and whether it may be.
-func (rel *release) allowed(c int32, cut Set) bool { return (cut&^rel.lack(int(c)))&rel.never == 0 }
-
-func (rel *release) weightIn(c int32, cut Set) float64 { return rel.costs.of[cut&^rel.lack(int(c))] }
-
-func (rel *release) joinBundle(c int32) bool {
-	var to *bundle
-	var cut Set
-	least, giver, given := math.Inf(1), int32(-1), int64(0)
-	n := float64(rel.rest[c])
-	for _, b := range rel.bundles {
-		wider, cost, ok := rel.widened(b, c)
-		if ok && cost+n*rel.weightIn(c, wider) < least {
-			least, to, cut = cost+n*rel.weightIn(c, wider), b, wider
-		}
-	}
-	for d, have := range rel.counts {
-		if have < rel.K || rel.lack(d) != 0 && rel.lack(d)&^rel.lack(int(c)) != 0 {
-			continue
-		}
-		d := int32(d)
-		wider := rel.differ(c, d) | rel.lack(int(c)) | rel.lack(int(d))
-		left, need := have-rel.moved[d], max(0, rel.K-rel.rest[c])
-		if wider == rel.lack(int(d)) {
-			need = 0
-		}
-		if left < need || left-need < rel.K && left > need {
-			need = left
-		}
-		cost := float64(need)*rel.weightIn(d, wider) + n*rel.weightIn(c, wider)
-		if left > 0 && need+rel.rest[c] >= rel.K && rel.allowed(c, wider) && rel.allowed(d, wider) && cost < least {
-			least, to, giver, given, cut = cost, nil, d, need, wider
-		}
-	}
-	switch {
-	case giver >= 0:
-		b := &bundle{cut: cut, rows: map[int32]int64{}}
-		b.put(c, rel.rest[c])
-		b.put(giver, given)
-		rel.moved[giver] += given
-		rel.bundles = append(rel.bundles, b)
-	case to != nil:
-		to.cut = cut
-		to.put(c, rel.rest[c])
-	default:
-		return false
-	}
-	rel.rest[c] = 0
-	return true
-}
-
-// widened is the cut of a bundle that class c joins, and what it costs more.
-func (rel *release) widened(b *bundle, c int32) (cut Set, cost float64, ok bool) {
-	cut = b.cut | rel.lack(int(c))
-	for d := range b.rows {
-		cut |= rel.differ(c, d)
-		break // all of a bundle agree where it is not cut
-	}
-	if cut != b.cut && b.size != sum(b.rows) {
-		return 0, 0, false // rows that are there as they are
-	}
-	if !rel.allowed(c, cut) {
-		return 0, 0, false
-	}
-	for _, d := range b.classes() {
-		if !rel.allowed(d, cut) {
-			return 0, 0, false
-		}
-		cost += float64(b.rows[d]) * (rel.weightIn(d, cut) - rel.weightIn(d, b.cut))
-	}
-	return cut, cost, true
-}
-
-func sum(rows map[int32]int64) (n int64) {
-	for _, m := range rows {
-		n += m
-	}
-	return n
-}
-
-// gatherRest makes bundles of what is left: of each record, with those that agree with it on what is fixed.
-func (rel *release) gatherRest(rest []int32) {
-	for i, c := range rest {
-		if rel.rest[c] == 0 {
-			continue
-		}
-		b := &bundle{cut: rel.lack(int(c)), rows: map[int32]int64{}}
-		for _, d := range rest[i:] {
-			cut := b.cut | rel.differ(c, d) | rel.lack(int(d))
-			if rel.rest[d] == 0 || b.size >= rel.K || !rel.allowed(c, cut) || !rel.allowed(d, cut) {
-				continue
-			}
-			fits := true
-			for e := range b.rows {
-				fits = fits && rel.allowed(e, cut)
-			}
-			if fits {
-				b.cut = cut
-				b.put(d, rel.rest[d])
-			}
-		}
-		if b.size >= rel.K {
-			for d := range b.rows {
-				rel.rest[d] = 0
-			}
-			rel.bundles = append(rel.bundles, b)
-		}
-	}
 }
 
 // showAgain shows columns on which all rows of a bundle agree.
