@@ -134,9 +134,9 @@ func (p *Problem) check() error {
 			return fmt.Errorf("variable %d has %d codes for %d classes", v, len(codes), len(p.Counts))
 		}
 	}
-	for what, n := range map[string]int{"weights": len(p.Weights), "fixed": len(p.Fixed), "caps": len(p.Caps), "missing": len(p.Missing)} {
+	for i, n := range []int{len(p.Weights), len(p.Fixed), len(p.Caps), len(p.Missing)} {
 		if n != 0 && n != k {
-			return fmt.Errorf("%s: %d entries for %d variables", what, n, k)
+			return fmt.Errorf("%s: %d entries for %d variables", []string{"weights", "fixed", "caps", "missing"}[i], n, k)
 		}
 	}
 	for v, w := range p.Weights {
