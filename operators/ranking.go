@@ -13,6 +13,7 @@ type Ranking struct {
 	Column   string     // the one with the scores
 	Key      []string   // key variables
 	Rows     []RiskyRow // at most five, or Options.Riskiest, by score, then place
+	Spread   Spread     // of all records; nil unless it was asked for
 }
 
 // A RiskyRow is one of the records with the highest scores.
@@ -59,12 +60,17 @@ func leading(rows []RiskyRow, most int) []RiskyRow {
 
 // rank keeps the riskiest records of the worker's batches, by the operator of step i.
 func (w *worker) rank(i int, f Ranked, class []int64) {
-	top, most := w.top[i], cmp.Or(w.run.o.Riskiest, riskiest)
+	top, most, spread := w.top[i], cmp.Or(w.run.o.Riskiest, riskiest), w.spread[i]
+	if w.run.o.Spread && spread == nil {
+		spread = newSpread()
+		w.spread[i] = spread
+	}
 	for r, c := range class {
 		if c < 0 || w.keep != nil && !w.keep.Get(r) {
 			continue
 		}
 		score, frequency := f.Rank(c)
+		spread.add(score)
 		if !(score > 0) || len(top) >= most && score < top[most-1].Score {
 			continue
 		}

@@ -34,7 +34,9 @@ type Options struct {
 	AllowEmpty bool
 	// Identify is the input column by which the riskiest records are named in the report, "" for none. It goes nowhere else.
 	Identify string
-	Riskiest int                                   // how many of the riskiest records the report names; 0: 5
+	Riskiest int // how many of the riskiest records the report names; 0: 5
+	// Spread counts the records by their scores, in Ranking.Spread.
+	Spread   bool
 	Count    string                                // the column that says how many records a row stands for, "" for one each
 	Progress func(stage string, done, total int64) // called from several goroutines; rows, or the unit of a search
 	// Finish is called when all operators are fitted and all rows written, before the sink commits: it gives the metadata for the
@@ -228,6 +230,9 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 			top = append(top, w.top[i]...)
 		}
 		ranking := Ranking{Operator: r.chain.steps[i].plan.Name, Column: ranked.RankedBy(), Rows: leading(top, cmp.Or(r.o.Riskiest, riskiest))}
+		for _, w := range workers {
+			ranking.Spread = merged(ranking.Spread, w.spread[i])
+		}
 		if err := r.describe(&ranking, r.tables[r.chain.steps[i].tables[rankedTable(ranked)].id]); err != nil {
 			return err
 		}
@@ -256,6 +261,7 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 			counters: map[string]*contingency.Counter{},
 			coders:   map[string][]*coder{},
 			top:      map[int][]RiskyRow{},
+			spread:   map[int]Spread{},
 			sink:     sink,
 			written:  &written,
 		}

@@ -24,6 +24,7 @@ type worker struct {
 	sink     Sink
 	written  *atomic.Int64      // rows written by all workers
 	top      map[int][]RiskyRow // by step
+	spread   map[int]Spread     // by step
 
 	// of the current batch
 	part    Part

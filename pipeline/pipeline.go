@@ -13,12 +13,14 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/operators"
 	"microrisk/operators/files"
+	"microrisk/pipeline/limits"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
@@ -32,15 +34,26 @@ type Outcome struct {
 	Written  int64               // rows of the outputs
 	Rankings []operators.Ranking // the riskiest records
 	Breaches []Breach            // limits that were passed; the outputs are written nevertheless
+	Profile  *limits.Profile     // of limits, nil for none
 }
 
 // running is a spec that is being run.
 type running struct{ *session.Job }
 
-// Run does what the spec says. Outputs appear when they are complete, or not at all. Errors about the spec itself are those for
-// which IsSpec is true.
-func Run(ctx context.Context, spec *schemas.Spec, options session.Options) (*Outcome, error) {
+// Run does what the spec says. Outputs appear when they are complete, or not at all, and so do the files beside them. Errors about the
+// spec itself are those for which IsSpec is true.
+func Run(ctx context.Context, spec *schemas.Spec, options session.Options, besides ...Beside) (*Outcome, error) {
 	start := time.Now()
+	spec, profile, err := withProfile(spec)
+	if err != nil {
+		return nil, err
+	}
+	if profile != nil && limits.IsFile(spec.Profile) {
+		options.Reads = append(slices.Clone(options.Reads), session.Reading{What: "the profile", Path: spec.Profile})
+	}
+	for _, b := range besides {
+		options.Writes, options.Spread = append(options.Writes[:len(options.Writes):len(options.Writes)], b.Path), true
+	}
 	prepared, err := session.Prepare(ctx, spec, options)
 	if err != nil {
 		return nil, err
@@ -74,13 +87,19 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options) (*Out
 		return nil, err
 	}
 	defer made.Abort()
+	pages, err := openBesides(besides, j.Source.Inputs())
+	if err != nil {
+		return nil, err
+	}
+	defer pages.abort()
 
 	// What goes beside the outputs is written before they are completed, so that either all are put in place or none.
-	var document *schemas.Summary
+	var outcome *Outcome
 	var side []files.Output
 	o := j.ChainOptions()
 	o.Finish = func(r *operators.Report) (map[string]string, error) {
-		if document, err = j.summarize(r); err != nil {
+		document, err := j.summarize(r)
+		if err != nil {
 			return nil, err
 		}
 		metadata, err := j.footer(document, r)
@@ -88,26 +107,33 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options) (*Out
 			return nil, err
 		}
 		document.Run = j.runSummary(start, r.Spilled)
-		side, err = j.writeBeside(ctx, r, document, summary, made)
+		outcome = j.outcome(document, profile)
+		outcome.Written, outcome.Rankings = r.Written, r.Rankings
+		if side, err = j.writeBeside(ctx, r, document, summary, made); err != nil {
+			return nil, err
+		}
+		more, err := pages.write(outcome)
+		side = append(side, more...)
 		return metadata, err
 	}
-	report, err := j.Chain.Run(ctx, j.Source, sink, o)
-	if err != nil {
+	if _, err := j.Chain.Run(ctx, j.Source, sink, o); err != nil {
 		return nil, err
 	}
-	if err := summary.Commit(document, side...); err != nil {
-		return nil, err
-	}
-	outcome := &Outcome{Spec: spec, Summary: document, Inputs: j.Source.Inputs(), Outputs: j.Outputs.Paths, Written: report.Written, Rankings: report.Rankings}
+	return outcome, summary.Commit(outcome.Summary, side...)
+}
+
+// outcome is what came of a run, but for its rows.
+func (j *running) outcome(document *schemas.Summary, profile *limits.Profile) *Outcome {
+	o := &Outcome{Spec: j.Spec, Summary: document, Inputs: j.Source.Inputs(), Outputs: j.Outputs.Paths, Profile: profile}
 	if j.Outputs.Stdout {
-		outcome.Outputs = []string{"-"}
+		o.Outputs = []string{"-"}
 	}
 	for _, l := range document.Limits {
 		if l.Breached {
-			outcome.Breaches = append(outcome.Breaches, Breach(l))
+			o.Breaches = append(o.Breaches, Breach(l))
 		}
 	}
-	return outcome, nil
+	return o
 }
 
 // Look does what the spec says but writes nothing: neither outputs nor the summary. It ranks so many of the riskiest records.

@@ -28,6 +28,10 @@ type MadeColumn struct{ Name, Type string }
 // Validate finds what is wrong with a spec. If its inputs exist, their columns are looked at, and the plan says what the run would
 // do; no rows are read.
 func Validate(ctx context.Context, spec *schemas.Spec, options session.Options) (*Plan, error) {
+	spec, _, err := withProfile(spec)
+	if err != nil {
+		return nil, err
+	}
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}

@@ -69,8 +69,8 @@ func (k *Kind) Offers(figure string) bool {
 	return measure && slices.Contains(KeyFigures(), figure)
 }
 
-// offering are the names of the operators that have a figure.
-func offering(figure string) []string {
+// Offering are the names of the operators that have a figure.
+func Offering(figure string) []string {
 	var names []string
 	for _, k := range kinds {
 		if k.Offers(figure) {
@@ -140,7 +140,7 @@ func (s *Spec) noFigure(name string) error {
 			}
 		}
 	}
-	list := offering(name)
+	list := Offering(name)
 	add := list[0]
 	if len(list) > 1 {
 		add = "one of them"

@@ -14,6 +14,8 @@ type Spec struct {
 	Sink      Sink
 	Summary   string           // path of the summary document, "" for none, "-" for standard output
 	Limits    map[string]Limit // by LimitNames
+	// Profile is a profile of limits, by its name or of a file: limits beside those above, which go before them. Who runs the spec reads it.
+	Profile string
 	// ID is the column that names the riskiest records on the terminal, "" for none. Its values are in no summary and no metadata.
 	ID string
 	// AllowEmpty lets select, map and levels name values that no row has, and a selection choose no row.

@@ -16,6 +16,7 @@ func (s *Spec) fields(version *int64) Table {
 		{Name: "sink", To: Nested(s.Sink.Fields())},
 		{Name: "summary", To: &s.Summary, Doc: "Path of the summary document (JSON); - for standard output.", File: true},
 		{Name: "limits", To: limitsForm{&s.Limits}, Doc: "The largest values allowed, by the names of figures; a breach is exit status 3."},
+		{Name: "profile", To: &s.Profile, Doc: "Profile of limits, by its name (scientific-use, public-use) or a file such as office.yaml; limits of the spec go before its own."},
 		{Name: "id", To: &s.ID, Doc: "Column that names the riskiest records in the table that people see; its values are in no summary and no metadata."},
 		{Name: "allow_empty", To: &s.AllowEmpty, Doc: "Lets select, map and levels name values that no row has, and a selection choose no row."},
 	}}

@@ -13,6 +13,7 @@ import (
 	"microrisk/operators/recode"
 	"microrisk/operators/selection"
 	"microrisk/pipeline"
+	"microrisk/pipeline/limits"
 	"microrisk/schemas"
 )
 
@@ -134,7 +135,8 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 			},
 			&cli.BoolFlag{Name: "replace", Usage: "replace columns of the same names that the input has"},
 			&cli.BoolFlag{Name: "print-spec", Usage: "write the spec that the flags make to standard output, and do nothing else"},
-		}, measureFlags(), eachFlags()),
+			limitProfileFlag(),
+		}, reportFlags(), measureFlags(), eachFlags()),
 		Action: func(ctx *cli.Context) error {
 			spec, err := assessSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)
@@ -145,6 +147,9 @@ IPC stream on standard input. Rows are numbered from 0 within a file.`,
 // executeOrPrint runs the spec that flags make, or prints it if --print-spec asks for that: as far as it can be made, with what is wrong with
 // it in comments.
 func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec, err error) error {
+	if _, wrong := reportOf(ctx); wrong != nil && err == nil {
+		return wrong
+	}
 	if err == nil && !ctx.Bool("print-spec") {
 		return c.execute(ctx, spec, false)
 	}
@@ -169,8 +174,12 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) err
 	if err := overReleases(ctx, spec); err != nil {
 		return err
 	}
+	shown, err := reportOf(ctx)
+	if err != nil {
+		return err
+	}
 	o.KeepOlder = c.flags
-	outcome, err := pipeline.Run(ctx.Context, spec, o)
+	outcome, err := pipeline.Run(ctx.Context, spec, o, shown.besides()...)
 	c.finish()
 	if err != nil {
 		return err
@@ -183,7 +192,7 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) err
 		c.logger.Info("done", "rows", outcome.Summary.Rows, "written", outcome.Written, "seconds", outcome.Summary.Run.ElapsedSeconds,
 			"peak_memory_bytes", outcome.Summary.Run.PeakMemoryBytes)
 	}
-	if err := c.show(spec, outcome, logged); err != nil {
+	if err := c.show(spec, outcome, logged, shown.told()); err != nil {
 		return err
 	}
 	if len(outcome.Breaches) > 0 {
@@ -193,21 +202,25 @@ func (c *console) execute(ctx *cli.Context, spec *schemas.Spec, logged bool) err
 }
 
 // show writes the table for people. A batch's standard error is a log, so that a table goes there for those only who look on.
-func (c *console) show(spec *schemas.Spec, outcome *pipeline.Outcome, batch bool) error {
+func (c *console) show(spec *schemas.Spec, outcome *pipeline.Outcome, batch bool, more string) error {
 	data := spec.Sink.Path == "-" || spec.Summary == "-"
 	switch {
 	case c.quiet || data && (c.logs == "json" || batch && !c.Terminal): // JSON logs are JSON throughout
 		return nil
 	case data:
-		_, _ = c.Err.Write([]byte(reportText(spec, outcome))) // standard output is for the data
+		_, _ = c.Err.Write([]byte(reportText(spec, outcome) + more)) // standard output is for the data
 		return nil
 	}
-	return c.print(reportText(spec, outcome))
+	return c.print(reportText(spec, outcome) + more)
 }
 
 // assessSpec makes the spec that the flags of assess say. With an error it has what they say beside what is wrong.
 func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
-	measures, wrong := measuresOf(ctx)
+	profile, wrong := profileOf(ctx)
+	if wrong != nil {
+		return nil, wrong
+	}
+	measures, wrong := measuresOf(ctx, profile)
 	note := func(err error) {
 		if wrong == nil {
 			wrong = err
@@ -242,6 +255,7 @@ func assessSpec(ctx *cli.Context) (*schemas.Spec, error) {
 	}
 	spec.Limits, err = limitsOf(ctx.StringSlice("limit"))
 	note(err)
+	spec.Profile = ctx.String("profile")
 	return spec, wrong
 }
 
@@ -411,7 +425,7 @@ func samplingOf(ctx *cli.Context) (*schemas.Sampling, error) {
 	return nil, usage("give one of --fraction, --population-size and --weight")
 }
 
-func measuresOf(ctx *cli.Context) ([]string, error) {
+func measuresOf(ctx *cli.Context, profile *limits.Profile) ([]string, error) {
 	names, err := words("measures", ctx.StringSlice("measures"))
 	if err != nil {
 		return nil, err
@@ -426,8 +440,12 @@ func measuresOf(ctx *cli.Context) ([]string, error) {
 			return nil, usage("--measures names %s twice", name)
 		}
 	}
-	if len(names) == 0 {
-		return []string{"suda"}, nil
+	if len(names) > 0 {
+		return names, nil
+	}
+	names = []string{"suda"}
+	if profile != nil { // what its limits are for is measured
+		names = append(names, profile.Measures(names)...)
 	}
 	return names, nil
 }

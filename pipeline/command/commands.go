@@ -38,10 +38,17 @@ func (c *console) run() *cli.Command {
 Paths are relative to the current folder. A run that breaches a limit writes its
 outputs and ends with exit status 3. There are limits for
 ` + wrap(strings.Join(schemas.LimitNames(), ", "), 3),
+		Flags: append(reportFlags(), limitProfileFlag()),
 		Action: func(ctx *cli.Context) error {
 			spec, places, err := c.specOf(ctx)
 			if err != nil {
 				return err
+			}
+			if _, err := profileOf(ctx); err != nil {
+				return err
+			}
+			if ctx.IsSet("profile") {
+				spec.Profile = ctx.String("profile")
 			}
 			return places.Locate(c.execute(ctx, spec, true))
 		},

@@ -188,7 +188,7 @@ func tellCodes(ctx *cli.Context, lists schemas.Listing) error {
 
 // needsNoKey tells whether none of the measures that are asked for counts a key.
 func needsNoKey(ctx *cli.Context) bool {
-	names, err := measuresOf(ctx)
+	names, err := measuresOf(ctx, nil)
 	return err == nil && keyless(names)
 }
 

@@ -213,6 +213,11 @@ func OpenSideFiles(s *schemas.Spec, inputs []string) (SideFiles, error) {
 	return sides, nil
 }
 
+// Replaceable refuses to put a document in place of a file that is none of its kind, by how those begin.
+func Replaceable(path, what, begins string) error {
+	return replaceable(operators.SideFile{Path: path, What: what, Begins: begins})
+}
+
 // replaceable refuses to put a document in place of a file that is none of its kind.
 func replaceable(made operators.SideFile) error {
 	if info, err := os.Stat(made.Path); made.Begins == "" || err == nil && !info.Mode().IsRegular() {

@@ -35,7 +35,11 @@ type Options struct {
 	// prefix that is free. Without it that is an error.
 	KeepOlder bool
 	// Reads are files that were read to say what is to be done: a spec, recodes. No output takes their place.
-	Reads  []Reading
+	Reads []Reading
+	// Writes are files that are written with the outputs, of what comes of the run.
+	Writes []string
+	// Spread counts the records by their scores.
+	Spread bool
 	Logger *slog.Logger
 	// Progress is called from several goroutines: rows of a scan, or the unit of a search.
 	Progress func(stage string, done, total int64)
@@ -113,7 +117,7 @@ func OpenJob(ctx context.Context, spec *schemas.Spec, options Options) (*Job, er
 	if j.inputs, err = Resolve(spec.Source); err != nil {
 		return nil, err
 	}
-	if j.Outputs, err = destine(spec, j.inputs, j.Options.Reads); err != nil {
+	if j.Outputs, err = destine(spec, j.inputs, j.Options.Reads, j.Options.Writes...); err != nil {
 		return nil, err
 	}
 	if dir := j.Options.TempDir; dir != "" {
@@ -171,6 +175,7 @@ func (j *Job) ChainOptions() operators.Options {
 		Seed:        j.Options.Seed,
 		AllowEmpty:  j.Spec.AllowEmpty,
 		Identify:    j.Spec.ID,
+		Spread:      j.Options.Spread,
 		Logger:      j.Options.Logger,
 		Progress:    j.Options.Progress,
 	}

@@ -23,7 +23,7 @@ type outputs struct {
 }
 
 // destine finds out where the rows of the inputs go, and that they can go there, before any work is done.
-func destine(s *schemas.Spec, in *Inputs, read []Reading) (*outputs, error) {
+func destine(s *schemas.Spec, in *Inputs, read []Reading, more ...string) (*outputs, error) {
 	out := &outputs{kind: s.Sink.Format}
 	switch s.Sink.Path {
 	case "":
@@ -48,6 +48,7 @@ func destine(s *schemas.Spec, in *Inputs, read []Reading) (*outputs, error) {
 		}
 		written = append(written, path)
 	}
+	written = append(written, more...)
 	out.Written = written
 	return out, CheckPaths(slices.Concat(in.Readings("the input"), ReadBesides(s), read), written)
 }

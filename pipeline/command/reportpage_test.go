@@ -1,0 +1,82 @@
+package command
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"microrisk/pipeline/page/pagetest"
+)
+
+const assessed = "assess people.csv --key age,sex,region --fraction 0.1 --out r.csv"
+
+func TestReportOfAssess(t *testing.T) {
+	folder(t)
+	r := microrisk(t, append(strings.Fields(assessed), "--report", "report.html")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "page written to report.html")
+	text, err := os.ReadFile("report.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	require.Contains(t, string(text), "No limit was set: the page cannot say whether this may be released.")
+	require.NotContains(t, string(text), "Riskiest records")
+	// A profile brings the measure that its limits are for, and is a gate.
+	r = microrisk(t, append(strings.Fields(assessed), "--report", "report.md", "--profile", "public-use", "--quiet", "--confidential")...)
+	require.Equal(t, ExitLimit, r.status, r.err)
+	require.Contains(t, r.err, "max_correct_match")
+	text, err = os.ReadFile("report.md")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "**No: the limit that was set is not met.**")
+	require.Contains(t, string(text), "it is no law")
+	require.Contains(t, string(text), "## Riskiest records")
+	r = microrisk(t, append(strings.Fields(assessed), "--profile", "public-use", "--limit", "max_correct_match=1")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+}
+
+func TestReportOfRun(t *testing.T) {
+	folder(t)
+	r := microrisk(t, append(strings.Fields(assessed), "--profile", "scientific-use", "--print-spec")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "profile: scientific-use")
+	require.NotContains(t, r.out, "limits:", "it is read when the spec runs")
+	require.NoError(t, os.WriteFile("s.yaml", []byte(r.out), 0o600))
+	r = microrisk(t, "run", "s.yaml", "--report", "r.html", "--report-for", "publication")
+	require.Equal(t, ExitLimit, r.status, r.err)
+	text, err := os.ReadFile("r.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	require.Contains(t, string(text), "For publication")
+	r = microrisk(t, "validate", "s.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	r = microrisk(t, "run", "s.yaml", "--profile", "public-us")
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.err, "did you mean public-use?")
+}
+
+func TestReportRefuses(t *testing.T) {
+	folder(t)
+	for flags, want := range map[string]string{
+		"--report-for office":                "add --report",
+		"--confidential":                     "add --report",
+		"--report report.pdf":                ".html or .md",
+		"--report r.html --report-for press": "office or publication",
+		"--report r.html --report-for publication --confidential": "leave one of them out",
+		"--report r.html --print-spec":                            "leave one of them out",
+		"--report r.csv":                                          ".html or .md",
+		"--profile office":                                        "is unknown",
+		"--profile public-use --measures suda":                    "max_correct_match",
+		"--report people.md --summary people.md":                  "people.md",
+		"--profile=":                                              "no name",
+	} {
+		r := microrisk(t, append(strings.Fields(assessed), strings.Fields(flags)...)...)
+		require.Equal(t, ExitWrong, r.status, flags+r.err)
+		require.Contains(t, r.err, want, flags)
+		require.NoFileExists(t, "r.csv", flags)
+	}
+	require.NoError(t, os.WriteFile("notes.md", []byte("my notes\n"), 0o600))
+	r := microrisk(t, append(strings.Fields(assessed), "--report", "notes.md")...)
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.err, "notes.md exists and is no page")
+}
