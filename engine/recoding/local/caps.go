@@ -46,7 +46,8 @@ func (in *instance) ownCapped(ctx context.Context, o Options) (*Result, error) {
 	}
 	best.Interrupted = err != nil || ctx.Err() != nil
 	if err == nil {
-		best.OwnBound, best.Bound = own, least
+		best.OwnBound = own
+		best.bounded(least)
 	}
 	return best, nil
 }

@@ -190,6 +190,7 @@ func TestClassEnds(t *testing.T) {
 			requireSafe(t, &c.p, r)
 			assert.Equal(t, c.cells, r.Cells)
 			assert.Equal(t, c.gone, r.Suppressed)
+			assert.LessOrEqual(t, r.Bound, r.Cost) // a bound above it, of records that were suppressed instead, is left out
 		})
 	}
 	_, err := Class(background, &Problem{K: 3, Codes: [][]uint32{{1, 2}}, Counts: []int64{1, 1}}, Options{})

@@ -97,24 +97,29 @@ type Result struct {
 	Cost       float64 // sum of the weights of these cells
 
 	// Bound is a number that the cost of no release without suppressed records is below; OwnBound and GroupBound are two such, the
-	// latter for Class alone. All are 0 under Wildcard.
+	// latter for Class alone. All are 0 under Wildcard; Bound is where the cost is below it, suppressed records having saved what it counts.
 	Bound, OwnBound, GroupBound float64
 
 	Interrupted bool // the context ended: the best so far, records not reached being suppressed
 }
 
-// Gap is how far above the bound the cost is, a share of the bound: 0 when it is the least. It is +Inf for a cost above a bound of 0, and
-// NaN for one below the bound, which records that are suppressed as wholes have saved.
+// Gap is how far above the bound the cost is, a share of the bound: 0 when it is the least. It is +Inf for a cost above a bound of 0: see
+// Bound.
 func (r *Result) Gap() float64 {
 	switch {
-	case r.Cost < r.Bound*(1-1e-12):
-		return math.NaN()
 	case r.Cost <= r.Bound*(1+1e-12):
 		return 0
 	case r.Bound == 0:
 		return math.Inf(1)
 	}
 	return r.Cost/r.Bound - 1
+}
+
+// bounded sets the bound, unless suppressed records have saved what it counts.
+func (r *Result) bounded(bound float64) {
+	if r.Bound = bound; r.Cost < bound*(1-1e-12) {
+		r.Bound = 0
+	}
 }
 
 func (p *Problem) check() error {

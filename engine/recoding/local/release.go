@@ -30,7 +30,8 @@ func Class(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	}
 	own, group := in.bounds(ctx, newCosting(in.weights()), o)
 	r, interrupted := in.classCapped(ctx, o)
-	r.OwnBound, r.GroupBound, r.Bound = own, group, max(own, group)
+	r.OwnBound, r.GroupBound = own, group
+	r.bounded(max(own, group))
 	r.Interrupted = interrupted || ctx.Err() != nil
 	return r, nil
 }
