@@ -110,7 +110,7 @@ func (c *console) compared(ctx *cli.Context) (difference.Spec, error) {
 	}
 	s.Lacking = true
 	for i, to := range []**schemas.Spec{&s.Before, &s.After} {
-		measures, err := measuresOf(ctx)
+		measures, err := measuresOf(ctx, nil)
 		if err != nil {
 			return s, err
 		}
