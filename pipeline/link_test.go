@@ -235,4 +235,13 @@ func TestLinkGuards(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, o.Warnings, 1)
 	assert.Contains(t, o.Warnings[0], "not linked by X")
+	inFolder(t, map[string]string{
+		"a.csv": "K,X,sample_frequency,mc3_correct_match\n1,0.5,2,0.5\n2,1.5,1,1\n",
+		"b.csv": "K,X,sample_frequency,mc3_correct_match\n1,0.5,1,0.1\n3,2.5,1,0.2\n",
+	})
+	o, err = link.Run(t.Context(), link.Spec{A: []string{"a.csv"}, B: []string{"b.csv"}, PopulationSize: 9}, session.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"K"}, o.Overlap)
+	require.Len(t, o.Warnings, 2)
+	assert.Contains(t, o.Warnings[1], "not linked by mc3_correct_match, sample_frequency, which an earlier run wrote of risk")
 }

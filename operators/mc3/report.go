@@ -17,7 +17,8 @@ func (c *Config) Report(_ *schemas.Spec, document any) report.Section {
 	parts := []report.Part{{Apart: true, Rows: modelRows(m)}}
 	if len(m.Models) > 0 && len([]rune(m.Models[0].Cliques)) > shortModel {
 		// Cliques stand whole where they fit on a line.
-		parts = append(parts, report.Part{Label: "    most probable model", Words: strings.SplitAfter(report.Printable(m.Models[0].Cliques), "]")})
+		cliques := slices.DeleteFunc(strings.SplitAfter(report.Printable(m.Models[0].Cliques), "]"), func(s string) bool { return s == "" })
+		parts = append(parts, report.Part{Label: "    most probable model", Words: cliques})
 	}
 	if m.Halves != nil {
 		parts = append(parts, report.Part{Note: m.Halves.sentence()})

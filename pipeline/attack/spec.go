@@ -10,6 +10,7 @@ import (
 	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Rankings of the Bayesian strategy.
@@ -141,7 +142,9 @@ func (s *Spec) Check(c *schemas.Checker) {
 	}
 	switch {
 	case s.Population == nil && s.Sample.Sampling == nil:
-		c.Add("sampling", "nothing is said of the population: name its file (population), or say how large it is (fraction, population_size or weight)")
+		c.Add("sampling", "nothing is said of the population: name its file (%s), or say how large it is (%s)",
+			s.Fields().Advice("", "population", ""),
+			advice.Advice{Spec: "fraction, population_size or weight", Flags: "--fraction, --population-size or --weight"})
 	case s.Population != nil && s.Sample.Sampling != nil:
 		c.Add("sampling", "the file of the population says how large it is: leave the sampling fraction, population size and weight out")
 	case slices.Contains(s.Population, "-") && slices.Contains(s.Sample.Source.Path, "-"):

@@ -85,7 +85,7 @@ func TestDomainsRefused(t *testing.T) {
 		"assess people.csv --key age --by-domain region --domains d.txt --out o.csv":           "cannot tell the format of the file of tables d.txt",
 		"assess people.csv --key age --by-domain region --domains people.csv --out o.csv":      "people.csv",
 		"assess people.csv --key age --by-domain region --domains o.csv --out o.csv":           "o.csv",
-		"assess people.csv --key age --measures frequency --by-domain region --out o.csv":      "--by-domain belongs to attribution and individual and kanonymity and ldiversity and mc3 and suda",
+		"assess people.csv --key age --measures frequency --by-domain region --out o.csv":      "--by-domain belongs to attribution and individual and kanonymity and ldiversity and mc3 and suda; add one of them to --measures",
 		"evaluate people.csv --key age --fraction 0.5 --measures suda --by-domain x --out dir": `there is no column "x"`,
 	}, ExitFailed, ExitWrong)
 	require.NoError(t, os.WriteFile("spec.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators:\n"+

@@ -155,7 +155,11 @@ func flagsBelong(ctx *cli.Context, measures []string, fields func(schemas.Config
 	for _, flag := range order {
 		asked := slices.ContainsFunc(owners[flag], func(owner string) bool { return slices.Contains(measures, owner) })
 		if ctx.IsSet(flag) && !asked {
-			return usage("--%s belongs to %s; add it: --measures %s", flag, strings.Join(owners[flag], " and "), owners[flag][0])
+			add := "it: --measures " + owners[flag][0]
+			if len(owners[flag]) > 1 {
+				add = "one of them to --measures"
+			}
+			return usage("--%s belongs to %s; add %s", flag, strings.Join(owners[flag], " and "), add)
 		}
 	}
 	return nil

@@ -58,8 +58,11 @@ func Check(c *schemas.Checker, rates []Rate, names []string) {
 			c.Add(at, "the error rate of %s is said twice", r.Name)
 		case names != nil && !slices.Contains(names, r.Name):
 			near := schemas.Nearest(r.Name, names)
-			if near != "" {
+			switch {
+			case near != "":
 				near = "; did you mean " + near + "?"
+			case strings.ContainsAny(r.Name, ",;"):
+				near = "; each rate is said by itself"
 			}
 			c.Add(at, "an error rate is of a key variable, and there is no key variable %q%s", r.Name, near)
 		}

@@ -282,7 +282,7 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 			false,
 		},
 		{
-			"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population size), or its file (population)",
+			"link", "version: 1\na: a.csv\nb: b.csv\nout: l.csv\n", "s.yaml:1:1: how large is the population? Give its size (population_size), or its file (population)",
 			true,
 		},
 		{

@@ -12,6 +12,7 @@ import (
 	"microrisk/pipeline/divergence"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Learn is the word for error rates that the pairs of records tell.
@@ -55,22 +56,25 @@ func (s *Spec) checkErrors(c *schemas.Checker) {
 		names = schemas.VariableNames(s.Key.Variables)
 	}
 	divergence.Check(c, s.Errors, names)
-	at := "errors"
+	t := s.Fields()
+	given, learnt, at := t.Advice("", "errors", ""), advice.Advice{Spec: "error_rates: " + Learn, Flags: "--errors " + Learn}, "errors"
 	if len(s.Errors) == 0 {
 		at = "error_rates"
 	}
 	switch {
 	case !s.diverges() && s.Differ != 0:
-		c.Add("differ", "differ says which pairs tell of errors, and none are asked for: give rates (errors), or have them learnt (error_rates: learn)")
+		c.Add("differ", "%s says which pairs tell of errors, and none are asked for: give rates (%s), or have them learnt (%s)", t.Advice("", "differ", ""),
+			given, learnt)
 	case !s.diverges():
 	case len(s.Errors) > 0 && s.ErrorRates != "":
-		c.Add("error_rates", "error rates are given or learnt: leave one of errors and error_rates out")
+		c.Add("error_rates", "error rates are given (%s) or learnt (%s): leave one of the two out", given, learnt)
 	case len(s.Further) > 0:
 		c.Add(at, "errors are of two samples, and there are %d: link them two by two", 2+len(s.Further))
 	case s.Prior == PriorFlat:
 		c.Add(at, "errors of values need the model of the population: leave the flat prior out")
 	case s.Population != nil:
-		c.Add(at, "the file of the population tells 1/F, which is not the chance of records with errors: say how large the population is (population_size)")
+		c.Add(at, "the file of the population tells 1/F, which is not the chance of records with errors: say how large the population is (%s)",
+			t.Advice("", "population_size", ""))
 	case len(s.Tables)+len(s.Exact)+len(s.Perturbed)+len(s.Sampled) > 0:
 		c.Add(at, "published tables have the values without errors: leave them or the errors out")
 	case s.Bounds == "tight":
@@ -100,7 +104,8 @@ func (l *linking) learn(ctx context.Context, classes map[string]*class, common f
 	}
 	switch {
 	case differ >= len(names) && l.Differ > 0:
-		return nil, session.Wrong(fmt.Errorf("pairs that differ in %d variables agree on nothing, of %d: take a smaller number (differ)", differ, len(names)))
+		return nil, session.Wrong(advice.Errorf("pairs that differ in %d variables agree on nothing, of %d: take a smaller number (%s)", differ, len(names),
+			l.Fields().Advice("", "differ", "")))
 	case differ == 0 && l.ErrorRates == Learn:
 		return nil, session.Wrong(
 			errors.New("error rates are learnt from pairs that agree on other variables, and there is one alone: link by more, or give its rate"),
@@ -122,8 +127,8 @@ func (l *linking) learn(ctx context.Context, classes map[string]*class, common f
 	var unknown *linkage.UnknownRateError
 	switch {
 	case errors.As(err, &unknown):
-		return nil, fmt.Errorf("the pairs of records do not tell the error rate of %s: too many of those that nearly agree are different people; "+
-			"link by more variables, or give the rates (errors)", names[unknown.Variable])
+		return nil, advice.Errorf("the pairs of records do not tell the error rate of %s: too many of those that nearly agree are different people; "+
+			"link by more variables, or give the rates (%s)", names[unknown.Variable], l.Fields().Advice("", "errors", ""))
 	case err != nil:
 		return nil, err
 	}

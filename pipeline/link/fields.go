@@ -101,7 +101,7 @@ func (s *Spec) sampleFields() []schemas.Field {
 		{Name: "b", To: &s.B, Single: true, Repeat: true, File: true, Doc: "Files of the second sample."},
 		{Name: "further", To: &s.Further, File: true, Doc: "More samples of the same population, each a file, glob or folder; bands are their only recodes."},
 		{Name: "key", To: &s.Key,
-			Flag: &schemas.Flag{Name: "key", Short: "k", Usage: "overlap `VARIABLES`, separated by commas (default: all columns that both samples have)"}},
+			Flag: &schemas.Flag{Name: "key", Short: "k", Usage: "overlap `VARIABLES`, separated by commas (default: all columns that the samples share, but for those of risk)"}},
 		{
 			Name:   "missing",
 			To:     &s.Missing,
@@ -179,6 +179,7 @@ func (s *Spec) sayMissing(texts []string) error {
 
 // Check tells what the field table cannot.
 func (s *Spec) Check(c *schemas.Checker) {
+	t := s.Fields()
 	c.Perturbation("perturb", &s.Scheme)
 	switch {
 	case len(s.A) == 0 || len(s.B) == 0:
@@ -188,17 +189,18 @@ func (s *Spec) Check(c *schemas.Checker) {
 	case s.Population != nil && s.PopulationSize != 0:
 		c.Add("population_size", "the file of the population says how large it is: leave the population size out")
 	case s.Population == nil && s.PopulationSize < 1:
-		c.Add("population_size", "how large is the population? Give its size (population size), or its file (population)")
+		c.Add("population_size", "how large is the population? Give its size (%s), or its file (%s)", t.Advice("", "population_size", ""),
+			t.Advice("", "population", ""))
 	case s.Scheme.Scheme != "" && s.Scheme.Scheme != "none" && len(s.Tables) == 0:
-		c.Add("perturb", "a scheme says how published tables were perturbed, and there are none: name them (table)")
+		c.Add("perturb", "a scheme says how published tables were perturbed, and there are none: name them (%s)", t.Advice("", "tables", ""))
 	case s.Convolve && len(s.Tables)+len(s.Exact)+len(s.Perturbed) == 0:
-		c.Add("convolve", "convolve has published tables weigh, and there are none: name them (table)")
+		c.Add("convolve", "%s has published tables weigh, and there are none: name them (%s)", t.Advice("", "convolve", ""),
+			t.Advice("", "tables", ""))
 	case s.RecodeP != nil && s.Population == nil:
 		c.Add("recode_population", "there are recodes for a population whose file is not named")
 	case s.PopulationSize > linkage.MostPeople:
 		c.Add("population_size", "a population of %d is more than can be computed with: at most %d", s.PopulationSize, int64(linkage.MostPeople))
 	}
-	t := s.Fields()
 	if s.MostPairs != 0 && s.Pairs == "" {
 		c.Add("most_pairs", "%s is of %s, which is not there", t.Advice("", "most_pairs", ""), t.Advice("", "pairs", ""))
 	}
@@ -223,9 +225,9 @@ func (s *Spec) checkPrior(c *schemas.Checker) {
 	if s.Posterior != nil && *s.Posterior > 0 {
 		switch {
 		case s.Out == "":
-			c.Add("posterior", "the list of probabilities is a column of the file of matches, which is not there: name it (out)")
+			c.Add("posterior", "the list of probabilities is a column of the file of matches, which is not there: name it (%s)", s.Fields().Advice("", "out", ""))
 		case !s.lists():
-			c.Add("posterior", "%s is CSV, which has no lists: take .parquet or .arrow, or leave posterior out", s.Out)
+			c.Add("posterior", "%s is CSV, which has no lists: take .parquet or .arrow, or leave %s out", s.Out, s.Fields().Advice("", "posterior", ""))
 		}
 	}
 	if s.Prior == PriorFlat {

@@ -49,6 +49,7 @@ type linking struct {
 	samples    []*linked
 	population *contingency.Table
 	tables     []*released.Tables // Tables, Exact and Sampled
+	risk       []string           // columns of risk that all samples have, when no key was named
 	without    []string           // columns that cannot be key variables, of a sample, when no key was named
 }
 
@@ -72,10 +73,19 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 	}
 	slices.Sort(l.without)
 	if l.without = slices.Compact(l.without); len(l.without) > 0 {
+		them, those := "them", "key variables"
+		if len(l.without) == 1 {
+			them, those = "it", "a key variable"
+		}
 		out.Warnings = append(
 			out.Warnings,
-			fmt.Sprintf("not linked by %s, which cannot be key variables in all samples: band or recode them", strings.Join(l.without, ", ")),
+			fmt.Sprintf("not linked by %s, which cannot be %s in all samples: band or recode %s", strings.Join(l.without, ", "), those, them),
 		)
+	}
+	slices.Sort(l.risk)
+	if l.risk = slices.Compact(l.risk); len(l.risk) > 0 {
+		out.Warnings = append(out.Warnings,
+			fmt.Sprintf("not linked by %s, which an earlier run wrote of risk: what it tells is no property of a person", strings.Join(l.risk, ", ")))
 	}
 	if l.Population != nil {
 		var err error

@@ -103,15 +103,24 @@ func (l *linking) findOverlap(ctx context.Context) (columns [][]string, err erro
 		}
 		return true
 	}
+	risk := riskColumns()
 	for _, list := range without {
 		for _, name := range list {
-			if all(name, true) {
+			switch {
+			case !all(name, true):
+			case risk[name]:
+				l.risk = append(l.risk, name)
+			default:
 				l.without = append(l.without, name)
 			}
 		}
 	}
 	for _, name := range columns[0] {
-		if all(name, false) {
+		switch {
+		case !all(name, false):
+		case risk[name]:
+			l.risk = append(l.risk, name)
+		default:
 			l.overlap.Variables = append(l.overlap.Variables, schemas.KeyVariable{Name: name})
 		}
 	}
@@ -121,6 +130,20 @@ func (l *linking) findOverlap(ctx context.Context) (columns [][]string, err erro
 		)
 	}
 	return columns, nil
+}
+
+// riskColumns are the names of the columns that measures of risk write. Of a person they tell nothing: they are of the sample.
+func riskColumns() map[string]bool {
+	names := map[string]bool{schemas.Frequency: true}
+	for _, k := range schemas.Kinds() {
+		if w, ok := k.New().(schemas.Writer); ok {
+			names[w.ColumnPrefix()+"_"+schemas.Frequency] = true
+			for _, c := range w.Columns(true, nil) {
+				names[c.Name] = true
+			}
+		}
+	}
+	return names
 }
 
 // readTables reads the published tables.
