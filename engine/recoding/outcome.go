@@ -82,14 +82,6 @@ func (l *Lattice) lose(o *Outcome, n Node, key []uint64, records int64) {
 	}
 }
 
-// keptOf are the records of each group of a variable that are kept.
-func (l *Lattice) keptOf(o *Outcome, v int) []int64 {
-	if o.kept != nil {
-		return o.kept[v]
-	}
-	return l.sums[v][o.Node[v]]
-}
-
 // eachRow goes through the classes of a table without sensitive values.
 func (l *Lattice) eachRow(t *table, take func(key []uint64, c Class) bool) {
 	for i, f := range t.counts {

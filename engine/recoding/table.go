@@ -11,7 +11,6 @@ type table struct {
 	node   Node
 	keys   []uint64 // words each
 	counts []int64
-	groups int    // classes without sensitive values; all without these
 	used   uint64 // when it was last taken
 }
 

@@ -149,7 +149,7 @@ func (h *Hierarchy) add(r recode.Column, t arrow.DataType, categories []string, 
 	return h.level(texts, missing, nil, r)
 }
 
-// level adds a level of these groups of categories; missing values stay apart.
+// level adds a level of these groups of categories; missing values stay apart, unless the recode puts them with others.
 func (h *Hierarchy) level(groups []string, missing bool, sizes map[string]int, r recode.Column) error {
 	l := recoding.Level{}
 	at := map[string]uint32{}
@@ -165,7 +165,10 @@ func (h *Hierarchy) level(groups []string, missing bool, sizes map[string]int, r
 		}
 		l.Group = append(l.Group, g)
 	}
-	if missing {
+	switch {
+	case missing && r.Missing != nil:
+		l.Group = append(l.Group, at[*r.Missing])
+	case missing:
 		l.Group, l.Names = append(l.Group, uint32(len(l.Names))), append(l.Names, "")
 		if sizes != nil {
 			l.Size = append(l.Size, 1)
@@ -257,11 +260,13 @@ func (h *Hierarchy) table(c *Config, categories []string, missing bool, text []b
 		if one && l == len(lines[0])-1 {
 			break // the group of all
 		}
+		r := recode.Column{Name: h.Variable, Replace: true, Map: used}
 		if missing && at[""] != nil && slices.Contains(groups, at[""][l]) {
-			return fmt.Errorf("%s: level %d puts missing values of %s together with others (%q), which no recode can do while they are null; "+
-				"give them a group of their own up to the last level", c.File, l, h.Variable, at[""][l])
+			joined := at[""][l]
+			r.Missing = &joined
+			sizes[joined]++
 		}
-		if err := h.level(groups, missing, sizes, recode.Column{Name: h.Variable, Replace: true, Map: used}); err != nil {
+		if err := h.level(groups, missing, sizes, r); err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
 	}

@@ -76,7 +76,6 @@ func TestTables(t *testing.T) {
 		"stands in line 1 too":       {"a;X;*\na;Y;*\n", []string{"a"}, false},
 		"do not nest":                {"a;X;1;*\nb;X;2;*\n", []string{"a"}, false},
 		"no level above":             {"a\nb\n", []string{"a"}, false},
-		"which no recode can do":     {"a;X;*\n;X;*\nb;Y;*\n", []string{"a", "b"}, true},
 		"has no lines":               {"", []string{"a"}, false},
 		`"e", "f", "g", "h", "i" an`: {file, []string{"e", "f", "g", "h", "i", "j"}, false},
 	} {
@@ -86,6 +85,13 @@ func TestTables(t *testing.T) {
 	h, err = of(t, []string{"v.csv"}, text, []string{"a", "b"}, true, "a;X;*\n;missing;*\nb;Y;*\n")
 	require.NoError(t, err)
 	require.True(t, h.Missing(1, h.Levels[1].Group[2]), "missing values stay apart up to the last level")
+	h, err = of(t, []string{"v.csv"}, text, []string{"a", "b"}, true, "a;X;*\n;X;*\nb;Y;*\n")
+	require.NoError(t, err)
+	require.Equal(t, []string{"X", "Y", "X"}, names(h, 1), "unless the hierarchy puts them with others")
+	require.False(t, h.Missing(1, h.Levels[1].Group[2]))
+	require.Equal(t, []int{2, 1}, h.Levels[1].Size)
+	r, _ = h.Recode(1)
+	require.Equal(t, "X", *r.Missing)
 }
 
 func TestParents(t *testing.T) {

@@ -35,6 +35,9 @@ func (r *Column) check(v *schemas.Checker, path string) {
 	if r.Other != nil && r.Map == nil {
 		v.Add(path+".other", "other of %s belongs to a map; it has none", r.Name)
 	}
+	if r.Missing != nil && (*r.Missing == "" || r.Map == nil && r.Truncate == 0 && !bands) {
+		v.Add(path+".missing", "missing of %s is a text that missing values become, with map, truncate, width or cuts", r.Name)
+	}
 	r.checkBands(v, path)
 }
 

@@ -22,6 +22,7 @@ type Column struct {
 	From     string            // the old column; "" means Name (with Replace)
 	Map      map[string]string // old value to new one, as text; a new value of "" makes it missing
 	Other    *string           // what values outside Map become; nil keeps them
+	Missing  *string           // what missing values become; nil: they stay missing
 	Truncate int               // keep this many characters; 0 for all
 	Width    float64           // bands of this width; 0 for none
 	Origin   float64           // a lower end of a band, with Width
@@ -43,6 +44,7 @@ func (r *Column) Fields() schemas.Table {
 			{Name: "from", To: &r.From, Doc: "The old column; needed unless replace is true.", Schema: `"type": ["string", "number", "boolean"]`},
 			{Name: "map", To: categoriesForm{&r.Map}, Doc: "Old value to new value; null makes it missing."},
 			{Name: "other", To: otherForm{&r.Other}, Doc: "What values outside the map become; null makes them missing. Without it they stay."},
+			{Name: "missing", To: &r.Missing, Doc: "What missing values become; without it they stay missing. Not with bottom or top alone."},
 			{Name: "truncate", To: &r.Truncate, Range: schemas.AtLeast(1).Saying("it must keep at least 1 character"), Doc: "Keep this many characters."},
 			{Name: "width", To: &r.Width, Range: schemas.Positive(), Doc: "Width of bands."},
 			{Name: "origin", To: &r.Origin, Doc: "A lower end of a band, with width; 0 without it."},

@@ -59,7 +59,7 @@ func (r Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if c.Replace {
 		added.Replaces = from
 	}
-	made := &recoder{recode: recode, out: out}
+	made := &recoder{recode: recode, out: out, missing: c.Missing}
 	if c.Map != nil && !r.Unasked {
 		made.sought = operators.NewSought(name, slices.Collect(maps.Keys(c.Map)))
 	}
@@ -71,10 +71,11 @@ func (r Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 
 // A recoder recodes batches. It keeps what it made of the dictionaries it met last, so that all batches of a part share one.
 type recoder struct {
-	recode func(values arrow.Array, i int, text string) (string, bool) // the new value as text; false for missing
-	out    arrow.DataType
-	sought *operators.Sought // of a map
-	odd    *odd              // of bands and ends, in a column of text
+	recode  func(values arrow.Array, i int, text string) (string, bool) // the new value as text; false for missing
+	out     arrow.DataType
+	missing *string           // what nulls become
+	sought  *operators.Sought // of a map
+	odd     *odd              // of bands and ends, in a column of text
 
 	mu   sync.Mutex
 	memo [4]recodedDictionary
@@ -87,6 +88,7 @@ type recodedDictionary struct {
 	old   arrow.ArrayData
 	new   *array.Data
 	index []int32
+	null  int32 // that of nulls; -1: they stay
 }
 
 func (r *recoder) Summary() any { return nil }
@@ -136,6 +138,9 @@ func (r *recoder) dictionary(mem memory.Allocator, d *array.Dictionary) (arrow.A
 				b.UnsafeAppend(n)
 				continue
 			}
+		} else if memo.null >= 0 {
+			b.UnsafeAppend(memo.null)
+			continue
 		}
 		b.UnsafeAppendBoolToBitmap(false)
 	}
@@ -158,7 +163,7 @@ func (r *recoder) recoded(d *array.Dictionary) (recodedDictionary, error) {
 		}
 	}
 	values := d.Dictionary()
-	m := recodedDictionary{old: old, index: make([]int32, values.Len())}
+	m := recodedDictionary{old: old, index: make([]int32, values.Len()), null: -1}
 	place := map[string]int32{}
 	b := array.NewBuilder(memory.DefaultAllocator, r.out)
 	defer b.Release()
@@ -189,6 +194,16 @@ func (r *recoder) recoded(d *array.Dictionary) (recodedDictionary, error) {
 		}
 		m.index[i] = k
 	}
+	if r.missing != nil {
+		k, ok := place[*r.missing]
+		if !ok {
+			k = int32(b.Len())
+			if err := b.AppendValueFromString(*r.missing); err != nil {
+				return m, fmt.Errorf("the recoded value %q is no %s: %w", *r.missing, r.out, err)
+			}
+		}
+		m.null = k
+	}
 	a := b.NewArray()
 	m.new = a.Data().(*array.Data)
 	r.memo[r.next] = m
@@ -211,8 +226,14 @@ func (r *recoder) plain(mem memory.Allocator, column arrow.Array) (arrow.Array, 
 func (r *recoder) rows(column arrow.Array, b array.Builder) (arrow.Array, error) {
 	b.Reserve(column.Len())
 	for i := range column.Len() {
-		if column.IsNull(i) {
+		if column.IsNull(i) && r.missing == nil {
 			b.AppendNull()
+			continue
+		}
+		if column.IsNull(i) {
+			if err := b.AppendValueFromString(*r.missing); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		text, ok := r.recode(column, i, operators.Text(column, i))
