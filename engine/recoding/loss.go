@@ -419,13 +419,16 @@ func (Divergence) Of(l *Lattice, o *Outcome) []float64 {
 		if err != nil {
 			return []float64{math.Inf(1)}
 		}
-		l.Each(all, func(groups []uint32, f int64) {
+		err = l.Each(all, func(groups []uint32, f int64) {
 			size := 0.0
 			for v, g := range groups {
 				size += math.Log2(float64(l.Variables[v].Levels[node[v]].Size[g]))
 			}
 			sum += sign * float64(f) / n * (size - math.Log2(float64(f)/n))
 		})
+		if err != nil {
+			return []float64{math.Inf(1)}
+		}
 	}
 	return []float64{max(0, sum)}
 }

@@ -30,8 +30,7 @@ type Outcome struct {
 	Largest    int64   // records of the largest kept class
 
 	kept [][]int64 // records of each group that are kept, by variable; nil where none is suppressed
-	keys []uint64  // of the kept classes
-	size []int64   // and their records
+	safe func(Class) bool
 }
 
 // outcome is that of a node by a rule on classes; it is not made to its end where more than so many records are not safe.
@@ -40,12 +39,8 @@ func (l *Lattice) outcome(n Node, safe func(Class) bool, most int64) (*Outcome, 
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{Node: slices.Clone(n)}
-	each := l.eachClass
-	if l.levels == 0 {
-		each = l.eachRow
-	}
-	each(t, func(key []uint64, c Class) bool {
+	o := &Outcome{Node: slices.Clone(n), safe: safe}
+	l.classes(t, func(key []uint64, c Class) bool {
 		if safe != nil && !safe(c) {
 			o.Suppressed += c.Records
 			l.lose(o, n, key, c.Records)
@@ -62,7 +57,6 @@ func (l *Lattice) outcome(n Node, safe func(Class) bool, most int64) (*Outcome, 
 		case 2:
 			o.Doubles++
 		}
-		o.keys, o.size = append(o.keys, key...), append(o.size, f)
 		return true
 	})
 	o.Inverse = float64(o.Classes)
@@ -126,16 +120,37 @@ func (l *Lattice) eachClass(t *table, take func(key []uint64, c Class) bool) {
 }
 
 // Each goes through the kept classes of an outcome: the group of each variable, which must not be kept, and the records.
-func (l *Lattice) Each(o *Outcome, take func(groups []uint32, records int64)) {
-	groups := make([]uint32, len(l.Variables))
-	for i, f := range o.size {
-		key := o.keys[i*l.words : (i+1)*l.words]
-		for v := range groups {
-			x := l.fields[v]
-			groups[v] = uint32(key[x.word] >> x.shift & x.mask)
-		}
-		take(groups, f)
+func (l *Lattice) Each(o *Outcome, take func(groups []uint32, records int64)) error {
+	t, err := l.table(o.Node)
+	if err != nil {
+		return err
 	}
+	groups := make([]uint32, len(l.Variables))
+	l.classes(t, func(key []uint64, c Class) bool {
+		if o.safe == nil || o.safe(c) {
+			l.groups(key, groups)
+			take(groups, c.Records)
+		}
+		return true
+	})
+	return nil
+}
+
+// groups are those of a packed key.
+func (l *Lattice) groups(key []uint64, to []uint32) {
+	for v := range to {
+		f := l.fields[v]
+		to[v] = uint32(key[f.word] >> f.shift & f.mask)
+	}
+}
+
+// classes goes through the classes of a table, until take has enough.
+func (l *Lattice) classes(t *table, take func(key []uint64, c Class) bool) {
+	if l.levels > 0 {
+		l.eachClass(t, take)
+		return
+	}
+	l.eachRow(t, take)
 }
 
 // Unsafe are the classes of a node that are not safe: the group of each variable.
@@ -144,17 +159,10 @@ func (l *Lattice) Unsafe(n Node, safe func(Class) bool) (classes [][]uint32, err
 	if err != nil || safe == nil {
 		return nil, err
 	}
-	each := l.eachClass
-	if l.levels == 0 {
-		each = l.eachRow
-	}
-	each(t, func(key []uint64, c Class) bool {
+	l.classes(t, func(key []uint64, c Class) bool {
 		if !safe(c) {
 			groups := make([]uint32, len(n))
-			for v := range groups {
-				f := l.fields[v]
-				groups[v] = uint32(key[f.word] >> f.shift & f.mask)
-			}
+			l.groups(key, groups)
 			classes = append(classes, groups)
 		}
 		return true

@@ -81,7 +81,8 @@ type Lattice struct {
 	up      map[step][]uint32      // groups of one level to those of a coarser one
 	figures map[string][][]float64 // of single variables and levels
 	tables  *cache
-	merged  int64 // rows of tables that were merged
+	room    []*merger // of the merges, by part
+	merged  int64     // rows of tables that were merged
 }
 
 // A step goes up from one level of a variable to another.

@@ -393,7 +393,6 @@ func (s *searcher) check(n Node) (*Release, error) {
 	} else {
 		r = nil
 	}
-	o.keys, o.size = nil, nil
 	s.seen[number] = r
 	s.tag(n, safe)
 	return r, nil

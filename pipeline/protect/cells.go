@@ -64,14 +64,14 @@ func (c *cutter) problem(n recoding.Node) (*cut, error) {
 		out.problem.Missing = append(out.problem.Missing, missing)
 	}
 	out.problem.Codes = make([][]uint32, len(out.variables))
-	l.Each(o, func(groups []uint32, f int64) {
+	err = l.Each(o, func(groups []uint32, f int64) {
 		for k, v := range out.variables {
 			out.problem.Codes[k] = append(out.problem.Codes[k], groups[v])
 		}
 		out.groups = append(out.groups, append([]uint32(nil), groups...))
 		out.problem.Counts = append(out.problem.Counts, f)
 	})
-	return out, nil
+	return out, err
 }
 
 // solve suppresses cells by the meaning of safe that was asked for.

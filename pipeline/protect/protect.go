@@ -145,7 +145,9 @@ func (p *protecting) modelled(scale float64) ([]recoding.Rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.before = p.merged.Of(p.lattice, o)
+		if p.before, err = p.merged.Of(p.lattice, o); err != nil {
+			return nil, err
+		}
 	}
 	var rules []recoding.Rule
 	t := &p.Target
@@ -258,7 +260,13 @@ func (p *protecting) frontier(ctx context.Context, rule recoding.Rule, o recodin
 		limited = func(share float64) recoding.Rule { return recoding.Uniques(int64(share * float64(now.Uniques))) }
 	default:
 		what = "expected re-identifications"
-		risk = func(out *recoding.Outcome) float64 { return p.merged.Of(p.lattice, out).Reidentifications }
+		risk = func(out *recoding.Outcome) float64 {
+			f, err := p.merged.Of(p.lattice, out)
+			if err != nil {
+				return math.NaN()
+			}
+			return f.Reidentifications
+		}
 		limited = func(share float64) recoding.Rule { return p.merged.Expected(share * p.before.Reidentifications) }
 	}
 	list := []Point{{What: what, Risk: risk(now), Loss: p.loss.Bound(p.lattice, p.lattice.Bottom())[0], Levels: p.levels(p.lattice.Bottom()), Proven: true}}
@@ -303,7 +311,10 @@ func (p *protecting) measures(o *recoding.Outcome, safe func(recoding.Class) boo
 		m.DIS = &dis
 	}
 	if p.merged != nil {
-		f := p.merged.Of(p.lattice, o)
+		f, err := p.merged.Of(p.lattice, o)
+		if err != nil {
+			return m
+		}
 		m.Expected, m.Greatest = &f.Reidentifications, &f.Greatest
 		if f.Uniques > 0 {
 			x := f.PopulationUniques / float64(f.Uniques)

@@ -362,10 +362,10 @@ type Figures struct {
 }
 
 // Of are the figures of a release.
-func (m *Model) Of(l *recoding.Lattice, o *recoding.Outcome) Figures {
+func (m *Model) Of(l *recoding.Lattice, o *recoding.Outcome) (Figures, error) {
 	var out Figures
 	var room []float64
-	l.Each(o, func(groups []uint32, f int64) {
+	err := l.Each(o, func(groups []uint32, f int64) {
 		if f > few {
 			out.Reidentifications += m.fraction
 			out.Greatest = max(out.Greatest, m.fraction/float64(f))
@@ -380,30 +380,34 @@ func (m *Model) Of(l *recoding.Lattice, o *recoding.Outcome) Figures {
 			out.PopulationUniques += alone
 		}
 	})
-	return out
+	return out, err
 }
 
 // Expected limits the expected re-identifications.
 func (m *Model) Expected(most float64) recoding.Rule {
 	return recoding.Rule{Name: fmt.Sprintf("expected re-identifications at most %.6g", most), Limit: most, Rising: true,
 		Of: func(l *recoding.Lattice, o *recoding.Outcome) (float64, error) {
-			return m.Of(l, o).Reidentifications, nil
+			f, err := m.Of(l, o)
+			return f.Reidentifications, err
 		}}
 }
 
 // Greatest limits the greatest chance of a correct match of a record.
 func (m *Model) Greatest(most float64) recoding.Rule {
 	return recoding.Rule{Name: fmt.Sprintf("greatest E[1/F] at most %g", most), Limit: most, Rising: true,
-		Of: func(l *recoding.Lattice, o *recoding.Outcome) (float64, error) { return m.Of(l, o).Greatest, nil }}
+		Of: func(l *recoding.Lattice, o *recoding.Outcome) (float64, error) {
+			f, err := m.Of(l, o)
+			return f.Greatest, err
+		}}
 }
 
 // PUSU limits the share of population uniques among sample uniques, which a recoding can raise.
 func (m *Model) PUSU(most float64) recoding.Rule {
 	return recoding.Rule{Name: fmt.Sprintf("PU|SU at most %g", most), Limit: most,
 		Of: func(l *recoding.Lattice, o *recoding.Outcome) (float64, error) {
-			f := m.Of(l, o)
-			if f.Uniques == 0 {
-				return 0, nil
+			f, err := m.Of(l, o)
+			if err != nil || f.Uniques == 0 {
+				return 0, err
 			}
 			return f.PopulationUniques / float64(f.Uniques), nil
 		}}

@@ -152,13 +152,15 @@ func TestRelativeRisk(t *testing.T) {
 		require.NoError(t, err)
 		all, err := l.Outcome(l.Bottom(), nil)
 		require.NoError(t, err)
-		whole := m.Of(l, all)
+		whole, err := m.Of(l, all)
+		require.NoError(t, err)
 		for v := range variables {
 			n := l.Bottom()
 			n[v] = uint8(variables[v].Most)
 			o, err := l.Outcome(n, nil)
 			require.NoError(t, err)
-			f := m.Of(l, o)
+			f, err := m.Of(l, o)
+			require.NoError(t, err)
 			require.Equal(t, relative[v].Unique, f.Uniques)
 			require.InDelta(t, relative[v].Tau2, 1-f.CorrectMatches/whole.CorrectMatches, 1e-9, "%s without %s", text, variables[v].Name)
 		}
@@ -191,7 +193,8 @@ func TestNoRise(t *testing.T) {
 		for _, n := range nodes {
 			o, err := l.Outcome(n, nil)
 			require.NoError(t, err)
-			figures[n.String()] = m.Of(l, o)
+			figures[n.String()], err = m.Of(l, o)
+			require.NoError(t, err)
 		}
 		for _, n := range nodes {
 			f := figures[n.String()]
@@ -249,5 +252,7 @@ func TestCopies(t *testing.T) {
 	require.InDelta(t, 0, m.Probabilities(recoding.Node{0, 1, 0}, []uint32{7, 0, 8}, nil)[0], 1e-9)
 	o, err := l.Outcome(recoding.Node{0, 1, 0}, nil)
 	require.NoError(t, err)
-	require.InDelta(t, .10, m.Of(l, o).Greatest, .005)
+	f, err := m.Of(l, o)
+	require.NoError(t, err)
+	require.InDelta(t, .10, f.Greatest, .005)
 }
