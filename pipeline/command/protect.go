@@ -41,8 +41,12 @@ The loss of a cell is the share of its information that is gone (--loss cells): 
 it was, 1 where it is hidden or its variable is left out. --release writes the spec
 that makes the release, as run takes it; --out makes it, and judges it again from the
 file. Exit status 3: the target cannot be met; the nearest release is told.`,
-		Flags: slices.Concat(protectedFlags(), fieldFlags(new(protect.Spec).Fields()), documentFlags()),
+		Flags: slices.Concat(protectedFlags(), fieldFlags(new(protect.Spec).Fields()), reportFlags()[:2], documentFlags()),
 		Action: func(ctx *cli.Context) error {
+			shown, err := reportOf(ctx)
+			if err != nil {
+				return err
+			}
 			s := &protect.Spec{}
 			places, done, err := c.document(ctx, s, func() error { return sayProtect(ctx, s) })
 			if done {
@@ -52,13 +56,17 @@ file. Exit status 3: the target cannot be met; the nearest release is told.`,
 			if err != nil {
 				return err
 			}
+			o.Writes = shown.writes()
 			out, err := protect.Run(ctx.Context, *s, o)
 			c.finish()
+			if err == nil && shown != nil {
+				err = shown.write(ctx, o, s.Spec.Source.Path, out.Page(shown.reader))
+			}
 			if err != nil {
 				return places.Locate(err)
 			}
 			if !c.quiet {
-				if err := c.print(protectText(out, s)); err != nil {
+				if err := c.print(protectText(out, s) + shown.told()); err != nil {
 					return err
 				}
 			}

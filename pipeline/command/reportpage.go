@@ -5,10 +5,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators"
 	"microrisk/pipeline"
 	"microrisk/pipeline/limits"
 	"microrisk/pipeline/page"
 	"microrisk/pipeline/runpage"
+	"microrisk/pipeline/session"
 )
 
 // reportFlags are those of verbs that make a page.
@@ -58,6 +60,9 @@ func reportOf(ctx *cli.Context) (*reportPage, error) {
 	if err := page.CheckPath(r.path); err != nil {
 		return nil, usage("--report: %v", err)
 	}
+	if err := session.Replaceable(r.path, "page", page.Begins(r.path)); err != nil {
+		return nil, err
+	}
 	if r.reader == "" {
 		r.reader = page.Office
 	}
@@ -79,6 +84,32 @@ func (r *reportPage) besides() []pipeline.Beside {
 		return runpage.Of(o, r.reader, r.confidential).Render(r.path)
 	}}}
 }
+
+// writes are the files that are written after a verb has run.
+func (r *reportPage) writes() []string {
+	if r == nil {
+		return nil
+	}
+	return []string{r.path}
+}
+
+// write writes the page of a verb that has run.
+func (r *reportPage) write(ctx *cli.Context, o session.Options, inputs []string, p *page.Page) error {
+	file := operators.SideFile{Path: r.path, What: "the page", Kind: operators.MadeDocument, Begins: page.Begins(r.path)}
+	return session.WriteParts(ctx.Context, []operators.SideFile{file}, rendered{p, r.path}, o, inputs)
+}
+
+// A rendered page is a document.
+type rendered struct {
+	*page.Page
+	path string
+}
+
+// Part is an operators.Parted's.
+func (r rendered) Part(string) any { return r }
+
+// Document is an operators.Documented's.
+func (r rendered) Document() ([]byte, error) { return r.Render(r.path) }
 
 // told is the line that says where the page is.
 func (r *reportPage) told() string {

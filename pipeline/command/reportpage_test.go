@@ -80,3 +80,22 @@ func TestReportRefuses(t *testing.T) {
 	require.Equal(t, ExitWrong, r.status)
 	require.Contains(t, r.err, "notes.md exists and is no page")
 }
+
+func TestReportOfProtect(t *testing.T) {
+	folder(t)
+	protect := "protect people.csv --key age,sex,region --target k=2 --out r.csv"
+	r := microrisk(t, append(strings.Fields(protect), "--report", "p.html")...)
+	require.Contains(t, []int{ExitDone, ExitLimit}, r.status, r.err)
+	require.Contains(t, r.out, "page written to p.html")
+	text, err := os.ReadFile("p.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	require.NoError(t, os.Remove("r.csv"))
+	r = microrisk(t, append(strings.Fields(protect), "--report", "r.csv")...)
+	require.Equal(t, ExitWrong, r.status)
+	require.NoError(t, os.WriteFile("p.html", []byte("mine"), 0o600))
+	r = microrisk(t, append(strings.Fields(protect), "--report", "p.html")...)
+	require.Equal(t, ExitWrong, r.status)
+	require.Contains(t, r.err, "is no page")
+	require.NoFileExists(t, "r.csv", "it is told before anything is done")
+}

@@ -53,7 +53,7 @@ func (s *Spec) checkOut(o session.Options) error {
 		read = append(read, session.Reading{What: "the hierarchy", Path: f})
 	}
 	var writes []string
-	for _, path := range []string{s.Out, s.Release, s.JSON} {
+	for _, path := range append([]string{s.Out, s.Release, s.JSON}, o.Writes...) {
 		if path != "" {
 			writes = append(writes, path)
 		}
