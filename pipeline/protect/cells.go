@@ -74,9 +74,12 @@ func (c *cutter) problem(n recoding.Node) (*cut, error) {
 	return out, err
 }
 
-// solve suppresses cells by the meaning of safe that was asked for.
-func (c *cutter) solve(x *cut, effort int) error {
-	o := local.Options{Workers: c.p.options.Workers, Effort: effort}
+// solve suppresses cells by the meaning of safe that was asked for; quick is with the least effort, and without bounds.
+func (c *cutter) solve(x *cut, quick bool) error {
+	o := local.Options{Workers: c.p.options.Workers, NoBounds: quick}
+	if quick {
+		o.Effort = -1
+	}
 	var err error
 	switch {
 	case c.p.Fit == FitOwn:
@@ -141,7 +144,7 @@ func (c *cutter) judge(o *recoding.Outcome, worst []float64) ([]float64, bool, e
 	if len(x.variables) == 0 {
 		return c.loss.Bound(l, o.Node), true, nil
 	}
-	if err := c.solve(x, -1); errors.Is(err, local.ErrTooFew) {
+	if err := c.solve(x, true); errors.Is(err, local.ErrTooFew) {
 		return []float64{bound}, false, nil
 	} else if err != nil {
 		return nil, false, err
@@ -158,7 +161,7 @@ func (c *cutter) finish(r *Release) (*cut, error) {
 	if err != nil || len(x.variables) == 0 {
 		return x, err
 	}
-	if err := c.solve(x, 0); err != nil {
+	if err := c.solve(x, false); err != nil {
 		return nil, err
 	}
 	r.Suppressed = x.result.Suppressed

@@ -56,6 +56,20 @@ func TestClassWorkedExample(t *testing.T) {
 	assert.Equal(t, 6.0, classBrute(p, rows))
 }
 
+// Without bounds the release is the same.
+func TestClassWithoutBounds(t *testing.T) {
+	for i, c := range suppressionCases(t)[:40] {
+		p, _ := rowsProblem(c.Rows, c.K, c.Weights)
+		with, err := Class(background, p, Options{Effort: -1})
+		require.NoError(t, err)
+		without, err := Class(background, p, Options{Effort: -1, NoBounds: true})
+		require.NoError(t, err)
+		require.Equal(t, with.Parts, without.Parts, "case %d", i)
+		require.Equal(t, with.Cost, without.Cost)
+		require.Zero(t, without.Bound+without.OwnBound+without.GroupBound)
+	}
+}
+
 // requireSafe recounts a release: class => own => wildcard.
 func requireSafe(t *testing.T, p *Problem, r *Result) {
 	t.Helper()

@@ -61,6 +61,8 @@ type Options struct {
 	// Effort is the number of changes tried for each record at risk under Class. 0 means at most 60, fewer for larger files and k;
 	// negative means none: the first pass alone.
 	Effort int
+	// NoBounds leaves out the bounds of Class, which its search does not need: they are 0 then.
+	NoBounds bool
 	// Progress, when not nil, is told now and then how much of a stage is done; the next begins at 0. Calls do not overlap.
 	Progress func(done, total int64)
 }

@@ -36,7 +36,6 @@ type market struct {
 	*instance
 	costs   *costing
 	risk    []int32   // classes at risk
-	number  []int32   // of a class among them
 	lackW   []float64 // weight of what a class misses; nil: 0
 	options [][]int32 // by class at risk: places, ascending in weight
 	places  []place   // ascending in weight

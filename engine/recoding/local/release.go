@@ -28,7 +28,10 @@ func Class(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if in.K > mostAtRisk || atRisk > mostAtRisk {
 		return nil, fmt.Errorf("%d records at risk at k = %d: at most %d of either", atRisk, in.K, mostAtRisk)
 	}
-	own, group := in.bounds(ctx, newCosting(in.weights()), o)
+	own, group := 0.0, 0.0
+	if !o.NoBounds {
+		own, group = in.bounds(ctx, newCosting(in.weights()), o)
+	}
 	r, interrupted := in.classCapped(ctx, o)
 	r.OwnBound, r.GroupBound = own, group
 	r.bounded(max(own, group))
