@@ -54,6 +54,17 @@ func (t Table) Advice(before, name, after string) advice.Advice {
 	return a
 }
 
+// Saying is a field with its value, as its reader says it: name: value, or --flag value.
+func (t Table) Saying(name, value string) advice.Advice {
+	a := advice.Advice{Spec: name + ": " + value, Flags: name + ": " + value}
+	if f := t.Field(name); f != nil && f.Flag != nil {
+		if a.Flags = "--" + f.Flag.Name; value != "true" {
+			a.Flags += " " + value
+		}
+	}
+	return a
+}
+
 // Flags are the fields of the table, and of those within it, that a command line can say.
 func (t Table) Flags() []Field {
 	var list []Field

@@ -80,7 +80,7 @@ func (c *Checker) domains(path string, o Operator, s *Spec) {
 		if by != nil {
 			c.Add(path+".by", "by is an empty list; name the columns that tell domains apart, or leave it out")
 		} else if *file != "" {
-			c.Add(path+".domains", "domains has a file and by names no columns that tell them apart; add %s",
+			c.Add(path+".domains", "%s has a file, and no columns are named that tell domains apart; add %s", advice.Advice{Spec: "domains", Flags: "--domains"},
 				advice.Advice{Spec: "by: [REGION]", Flags: "--by-domain REGION"})
 		}
 		return

@@ -46,13 +46,15 @@ func (m *Config) Check(k *schemas.Checker, path string, spec *schemas.Spec) {
 
 // belongs refuses settings that the search or the estimator would not look at.
 func (m *Config) belongs(k *schemas.Checker, path string) {
+	t := m.Fields()
+	of := func(name string) advice.Advice { return t.Advice("", name, "") }
 	only := func(set bool, name, what, value, wanted string) {
 		switch {
 		case !set || value == wanted:
 		case value == "":
-			k.Add(path+"."+name, "%s belongs to %s: %s; add that", name, what, wanted)
+			k.Add(path+"."+name, "%s belongs to %s; add that", of(name), t.Saying(what, wanted))
 		default:
-			k.Add(path+"."+name, "%s belongs to %s: %s, and the %s is %s", name, what, wanted, what, value)
+			k.Add(path+"."+name, "%s belongs to %s, and the %s is %s", of(name), t.Saying(what, wanted), what, value)
 		}
 	}
 	only(m.BurnIn != nil, "burn_in", "search", m.Search, "mc3")
@@ -71,25 +73,27 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 	only(m.Graph != "", "graph", "search", m.Search, "fixed")
 	only(m.PosteriorDraws != nil, "posterior_draws", "estimator", m.Estimator, "montecarlo")
 	if m.Search == "fixed" && m.Graph == "" {
-		k.Add(path+".search", "search: fixed has no graph; add graph: independence, saturated, or cliques such as \"[AGE SEX][SEX REGION]\"")
+		k.Add(path+".search", "%s has no graph; add %s, saturated, or cliques such as \"[AGE SEX][SEX REGION]\"", t.Saying("search", "fixed"),
+			t.Saying("graph", "independence"))
 	}
 	if m.EdgePenalty != 0 && m.Search == "fixed" {
-		k.Add(path+".edge_penalty", "edge_penalty weighs models by their edges, and search: fixed has one: leave it out")
+		k.Add(path+".edge_penalty", "%s weighs models by their edges, and %s has one: leave it out", of("edge_penalty"), t.Saying("search", "fixed"))
 	}
 	if m.Ordinal != nil && !m.RelativeRisk {
-		k.Add(path+".ordinal", "ordinal belongs to relative_risk; add relative_risk: true")
+		k.Add(path+".ordinal", "%s belongs to %s; add %s", of("ordinal"), of("relative_risk"), t.Saying("relative_risk", "true"))
 	}
 	if m.SetMatch && m.Estimator != "poisson" {
 		k.Add(path+".set_match", "set_match is the chance that the thesis prints, of its own estimator; add estimator: poisson")
 	}
 	if m.Effects == EffectsLognormal || m.Anchor != "" {
 		if m.Estimator != "" && m.Estimator != Estimators[0] {
-			k.Add(path+".estimator", "estimator: %s is of models without effects of cells and anchor: take estimator: gamma, or effects: none", m.Estimator)
+			k.Add(path+".estimator", "%s is of models without effects of cells and anchor: take %s, or %s", t.Saying("estimator", m.Estimator),
+				t.Saying("estimator", "gamma"), t.Saying("effects", "none"))
 		}
 	}
 	m.checkFit(k, path)
 	if len(m.Known) > 0 && m.Estimator != "" && m.Estimator != Estimators[0] && m.Estimator != Estimators[1] {
-		k.Add(path+".estimator", "estimator: %s has no bounds: with known tables take estimator: gamma or poisson", m.Estimator)
+		k.Add(path+".estimator", "%s has no bounds: with known tables take %s or poisson", t.Saying("estimator", m.Estimator), t.Saying("estimator", "gamma"))
 	}
 	if len(m.Known) > 0 && m.SetMatch {
 		k.Add(path+".set_match", "set_match does not look at known tables: leave one of them out")
@@ -98,7 +102,8 @@ func (m *Config) belongs(k *schemas.Checker, path string) {
 		return
 	}
 	if m.Search != "" || m.Weights != "" || m.EdgePenalty != 0 || m.PriorPrecision != nil || m.Auto || m.ModelOut != "" {
-		k.Add(path+".model_in", "a model that is read is not fitted: leave out search, weights, edge_penalty, prior_precision and model_out")
+		k.Add(path+".model_in", "a model that is read is not fitted: leave out %s, %s, %s, %s and %s", of("search"), of("weights"),
+			of("edge_penalty"), of("prior_precision"), of("model_out"))
 	}
 }
 
@@ -107,8 +112,10 @@ func (m *Config) checkFit(k *schemas.Checker, path string) {
 	if m.Fit != FitEach {
 		return
 	}
+	t := m.Fields()
+	each := t.Saying("fit", FitEach)
 	if len(m.By) == 0 {
-		k.Add(path+".fit", "fit: each fits a model of each domain, and by names no columns that tell them apart; add %s",
+		k.Add(path+".fit", "%s fits a model of each domain, and no columns are named that tell them apart; add %s", each,
 			advice.Advice{Spec: "by: [REGION]", Flags: "--by-domain REGION"})
 	}
 	for _, x := range []struct {
@@ -116,10 +123,11 @@ func (m *Config) checkFit(k *schemas.Checker, path string) {
 		name string
 	}{{m.ModelIn != "", "model_in"}, {m.ModelOut != "", "model_out"}, {m.Baselines, "baselines"}, {m.RelativeRisk, "relative_risk"}, {len(m.Known) > 0, "known_tables"}} {
 		if x.set {
-			k.Add(path+"."+x.name, "%s is of one model, and fit: each has one of each domain; leave it out, or choose the records of a domain (select)", x.name)
+			k.Add(path+"."+x.name, "%s is of one model, and %s has one of each domain; leave it out, or choose the records of a domain (%s)",
+				t.Advice("", x.name, ""), each, advice.Advice{Spec: "select", Flags: "--select"})
 		}
 	}
 	if m.Auto || len(m.PriorPrecision) > 1 {
-		k.Add(path+".prior_precision", "fit: each takes one prior_precision for all domains, such as 1")
+		k.Add(path+".prior_precision", "%s takes one %s for all domains, such as 1", each, t.Advice("", "prior_precision", ""))
 	}
 }

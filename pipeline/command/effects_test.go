@@ -93,7 +93,7 @@ func TestEffectsOfCells(t *testing.T) {
 	require.Contains(t, r.err, "nothing is known of effects of cells (no key has 2 to 6 records)")
 	require.Zero(t, read("unique.json").Operators.MC3.Effects.Sigma)
 	refused(t, map[string]string{
-		"assess people.csv --key age --fraction .1 --measures mc3 --effects lognormal --estimator exact": "estimator: exact is of models without effects",
+		"assess people.csv --key age --fraction .1 --measures mc3 --effects lognormal --estimator exact": "--estimator exact is of models without effects",
 		"assess people.csv --key age --fraction .1 --measures mc3 --effects normal":                      "lognormal",
 	}, 2)
 }

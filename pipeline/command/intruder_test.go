@@ -183,7 +183,7 @@ func TestLinkCommand(t *testing.T) {
 		"link --population-size 29 --errors learn --model --key A a.csv b.csv": "one alone",
 		"link --population-size 29 --posterior x a.csv b.csv":                  "--posterior is \"x\"",
 		"link --population-size 29 --prior-precision 1,3 a.csv b.csv":          "one prior precision",
-		"link --population-size 29 --iterations 50 a.csv b.csv":                "iterations belongs to search: mc3",
+		"link --population-size 29 --iterations 50 a.csv b.csv":                "--iterations belongs to --search mc3; add that",
 	}, ExitWrong, ExitFailed)
 }
 

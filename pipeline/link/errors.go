@@ -57,7 +57,7 @@ func (s *Spec) checkErrors(c *schemas.Checker) {
 	}
 	divergence.Check(c, s.Errors, names)
 	t := s.Fields()
-	given, learnt, at := t.Advice("", "errors", ""), advice.Advice{Spec: "error_rates: " + Learn, Flags: "--errors " + Learn}, "errors"
+	given, learnt, at := t.Advice("", "errors", ""), t.Saying("error_rates", Learn), "errors"
 	if len(s.Errors) == 0 {
 		at = "error_rates"
 	}

@@ -71,7 +71,7 @@ func (l *linking) fit(ctx context.Context, p *linkage.Problem, words *released.C
 		return nil, nil
 	case !asked && kept < fewRecords && l.diverges():
 		return nil, advice.Errorf("errors of values need a model of the population, and the samples have fewer than %d records together, of which a model says "+
-			"little: take it all the same (%s), or leave the errors out", fewRecords, advice.Advice{Spec: "prior: model", Flags: "--prior model"})
+			"little: take it all the same (%s), or leave the errors out", fewRecords, l.Fields().Saying("prior", PriorModel))
 	case !asked && kept < fewRecords:
 		out.Flat = fmt.Sprintf("the samples have fewer than %d records together, of which a model says little", fewRecords)
 		return nil, nil

@@ -153,7 +153,13 @@ func (j *Job) WhyUnknown(who, column string, visible []string) string {
 	}
 	text := fmt.Sprintf("%s: there is no column %q", who, column)
 	if n := schemas.Nearest(column, visible); n != "" {
-		text += fmt.Sprintf("; did you mean %q?", n)
+		return text + fmt.Sprintf("; did you mean %q?", n)
+	}
+	for _, k := range schemas.Kinds() {
+		w, ok := k.New().(schemas.Writer)
+		if ok && k.Name != who && slices.ContainsFunc(w.Columns(false, nil), func(c schemas.ColumnInfo) bool { return c.Name == column }) {
+			return text + fmt.Sprintf("; the measure %s writes it: add that", k.Name)
+		}
 	}
 	return text
 }
