@@ -40,8 +40,12 @@ graph (SVG, and DOT for Graphviz), and the traces of chains. How models do on ha
 of each sample, which can be known without a population, is drawn in the plot of
 calibration. With --by-domain it gets domains.parquet, too. Files of other names that are there
 already stay.`,
-		Flags: slices.Concat(judgedFlags(), fieldFlags(new(evaluate.Spec).Fields()), documentFlags()),
+		Flags: slices.Concat(judgedFlags(), fieldFlags(new(evaluate.Spec).Fields()), reportFlags()[:2], documentFlags()),
 		Action: func(ctx *cli.Context) error {
+			shown, err := reportOf(ctx)
+			if err != nil {
+				return err
+			}
 			s := &evaluate.Spec{}
 			places, done, err := c.document(ctx, s, func() error { return c.sayEvaluate(ctx, s) })
 			if done {
@@ -51,12 +55,16 @@ already stay.`,
 			if err != nil {
 				return err
 			}
+			o.Writes = shown.writes()
 			e, err := evaluate.Run(ctx.Context, *s, o)
 			c.finish()
+			if err == nil && shown != nil {
+				err = shown.write(ctx, o, e.Input, e.Page(shown.reader))
+			}
 			if err != nil || c.quiet {
 				return places.Locate(err)
 			}
-			return c.print(evaluationText(e, s.Out))
+			return c.print(evaluationText(e, s.Out) + shown.told())
 		},
 	}
 }

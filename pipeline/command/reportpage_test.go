@@ -99,3 +99,19 @@ func TestReportOfProtect(t *testing.T) {
 	require.Contains(t, r.err, "is no page")
 	require.NoFileExists(t, "r.csv", "it is told before anything is done")
 }
+
+func TestReportOfEvaluate(t *testing.T) {
+	folder(t)
+	evaluate := "evaluate people.csv --key age,sex --fraction 0.5 --repetitions 2 --measures suda --out e"
+	r := microrisk(t, append(strings.Fields(evaluate), "--report", "e.html")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "page written to e.html")
+	text, err := os.ReadFile("e.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	r = microrisk(t, append(strings.Fields(evaluate), "--report", "people.md")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.NoError(t, os.Link("people.csv", "link.html"))
+	r = microrisk(t, append(strings.Fields(evaluate), "--report", "link.html")...)
+	require.Equal(t, ExitWrong, r.status, "the population is not written over")
+}

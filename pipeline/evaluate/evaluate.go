@@ -118,7 +118,7 @@ const bytesPerValue = 16
 // households.
 func Run(ctx context.Context, s Spec, o session.Options) (*Evaluation, error) {
 	o = o.WithDefaults()
-	if err := s.check(o.Reads); err != nil {
+	if err := s.check(o.Reads, o.Writes...); err != nil {
 		return nil, err
 	}
 	if s.Out != "" {

@@ -173,27 +173,31 @@ func (s *Spec) checkOperators(c *schemas.Checker) (judged bool) {
 }
 
 // check finds what is wrong before the population is read, and puts the defaults in.
-func (s *Spec) check(read []session.Reading) error {
+func (s *Spec) check(read []session.Reading, more ...string) error {
 	if err := schemas.CheckDocument(s); err != nil {
 		return err
 	}
 	schemas.Complete(s.Fields())
-	return s.checkOut(read)
+	return s.checkOut(read, more)
 }
 
-// checkOut finds a folder that cannot be written to.
-func (s *Spec) checkOut(read []session.Reading) error {
-	if s.Out == "" {
+// checkOut finds a folder, or more files, that cannot be written to.
+func (s *Spec) checkOut(read []session.Reading, more []string) error {
+	if s.Out == "" && more == nil {
 		return nil
 	}
-	if info, err := os.Stat(s.Out); err == nil && !info.IsDir() {
+	if info, err := os.Stat(s.Out); err == nil && s.Out != "" && !info.IsDir() {
 		return session.Wrong(fmt.Errorf("%s is a file; an evaluation is written to a folder", s.Out))
 	}
 	inputs, err := session.Readings("the population", s.Spec.Source.Path)
 	if err != nil {
 		return err
 	}
-	writes := []string{filepath.Join(s.Out, evaluationFile), filepath.Join(s.Out, plotsFile)}
+	read = slices.Concat(inputs, session.ReadBesides(s.Spec), read)
+	if s.Out == "" {
+		return session.CheckPaths(read, more)
+	}
+	writes := append([]string{filepath.Join(s.Out, evaluationFile), filepath.Join(s.Out, plotsFile)}, more...)
 	if s.By != nil {
 		writes = append(writes, filepath.Join(s.Out, domainsFile))
 	}
@@ -204,7 +208,7 @@ func (s *Spec) checkOut(read []session.Reading) error {
 		}
 		writes = append(writes, there...)
 	}
-	return session.CheckPaths(slices.Concat(inputs, session.ReadBesides(s.Spec), read), writes)
+	return session.CheckPaths(read, writes)
 }
 
 // Files of an evaluation besides the pictures.

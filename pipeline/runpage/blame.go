@@ -3,8 +3,11 @@ package runpage
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"microrisk/operators/mc3"
 	"microrisk/operators/report"
@@ -87,15 +90,33 @@ func (m *maker) changes() []page.Block {
 		}
 	}
 	if blocks != nil {
+		if m.scored() != nil && m.scored().FileScore > 0 {
+			blocks = append(blocks, page.Text("Which change loses least, and what less or more of it would cost, is found by:"), page.Block{Code: m.protect()})
+		}
 		blocks = append(
 			blocks,
 			page.Note(
-				"What the file loses by a change is not weighed here, and what makes sense is for people to say. To release what was assessed, recodes must "+
+				"What the file loses by a change is not weighed on this page, and what makes sense is for people to say. To release what was assessed, recodes must "+
 					"replace the columns (replace: true in a spec): --band and --recode try them, and leave the file as it is.",
 			),
 		)
 	}
 	return blocks
+}
+
+// plainName is a name that needs no quotes in a list on a command line.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// protect is the command that finds the least change.
+func (m *maker) protect() string {
+	file, key := "FILE", "..."
+	if len(m.Inputs) == 1 && plainName.MatchString(filepath.Base(m.Inputs[0])) && m.Inputs[0] != "-" {
+		file = filepath.Base(m.Inputs[0])
+	}
+	if k := m.key(); k != nil && !slices.ContainsFunc(k.Variables, func(v schemas.VariableSummary) bool { return !plainName.MatchString(v.Name) }) {
+		key = strings.Join(names(k), ",")
+	}
+	return "microrisk protect " + file + " --key " + key + " --target k=3 --report change.html"
 }
 
 // step says what could be done with a variable.
