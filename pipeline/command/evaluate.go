@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/pipeline"
 	"microrisk/pipeline/evaluate"
 	"microrisk/schemas"
 )
@@ -59,7 +60,7 @@ already stay.`,
 			e, err := evaluate.Run(ctx.Context, *s, o)
 			c.finish()
 			if err == nil && shown != nil {
-				err = shown.write(ctx, o, e.Input, e.Page(shown.reader))
+				err = shown.write(ctx, o, e.Input, e.Page(shown.reader, pipeline.Version()))
 			}
 			if err != nil || c.quiet {
 				return places.Locate(err)

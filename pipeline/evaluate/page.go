@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"microrisk/operators/report"
-	"microrisk/pipeline"
 	"microrisk/pipeline/figures"
 	"microrisk/pipeline/page"
 )
@@ -20,12 +19,13 @@ const fewest = 10
 // A judgement makes the page of an evaluation.
 type judgement struct {
 	*Evaluation
-	public bool
+	public  bool
+	program string
 }
 
-// Page is the evaluation as a page: which score tells best who is at risk, and which estimates are right.
-func (e *Evaluation) Page(reader string) *page.Page {
-	j := judgement{e, reader == page.Publication}
+// Page is the evaluation as a page: which score tells best who is at risk, and which estimates are right. program is what made it, with its version.
+func (e *Evaluation) Page(reader, program string) *page.Page {
+	j := judgement{e, reader == page.Publication, program}
 	name := "these files"
 	if len(e.Input) == 1 {
 		name = report.Printable(filepath.Base(e.Input[0]))
@@ -39,7 +39,7 @@ func (e *Evaluation) Page(reader string) *page.Page {
 		),
 		For:    reader,
 		Marks:  []string{"For the office: this page tells of a population, in small counts too. Do not publish it."},
-		Footer: "Made by " + pipeline.Version() + ". The same population, spec and seed give the same page.",
+		Footer: "Made by " + program + ". The same population, spec and seed give the same page.",
 	}
 	if j.public {
 		p.Marks = []string{fmt.Sprintf("For publication: no values of records, no counts below %d.", fewest)}
@@ -291,7 +291,7 @@ func (j judgement) settings() *page.Table {
 	for _, f := range j.Fractions {
 		fractions = append(fractions, report.Figure(f.Fraction))
 	}
-	add("program", pipeline.Version())
+	add("program", j.program)
 	add("population", strings.Join(inputs, ", "))
 	add("people", report.Count(j.Rows))
 	if j.few() {
