@@ -40,10 +40,17 @@ Limits are those of AFTER: a breach ends with exit status 3, as a gate.`,
 				Usage: "end with exit status 3 when a figure of AFTER is above its limit: `NAME=VALUE`, such as sample_uniques=1000",
 			},
 			&cli.StringFlag{Name: "json", Usage: "write the comparison to `FILE`, without key values and identifiers"},
-		}, measureFlags(), eachFlags()),
+		}, officeFlags(), measureFlags(), eachFlags()),
 		Action: func(ctx *cli.Context) error {
+			shown, err := reportOf(ctx)
+			if err != nil {
+				return err
+			}
 			s, err := c.compared(ctx)
 			if err != nil {
+				return err
+			}
+			if err := shown.apart(slices.Concat(s.Before.Source.Path, s.After.Source.Path, []string{ctx.String("json")})); err != nil {
 				return err
 			}
 			o, err := c.options(ctx)
@@ -54,12 +61,15 @@ Limits are those of AFTER: a breach ends with exit status 3, as a gate.`,
 			if err == nil && ctx.String("json") != "" {
 				err = out.Write(ctx.Context, ctx.String("json"), o)
 			}
+			if err == nil && shown != nil {
+				err = shown.write(ctx, o, slices.Concat(out.Before.Input, out.After.Input), out.Page(shown.confidential))
+			}
 			c.finish()
 			if err != nil {
 				return err
 			}
 			if !c.quiet {
-				if err := c.print(differenceText(out)); err != nil {
+				if err := c.print(differenceText(out) + shown.told()); err != nil {
 					return err
 				}
 			}
@@ -92,7 +102,7 @@ func (c *console) compared(ctx *cli.Context) (difference.Spec, error) {
 	}
 	if specs == 2 {
 		for _, f := range ctx.Command.Flags {
-			if name := f.Names()[0]; ctx.IsSet(name) && name != "json" && name != "top" {
+			if name := f.Names()[0]; ctx.IsSet(name) && !slices.Contains([]string{"json", "top", "report", "confidential"}, name) {
 				return s, usage("--%s is said by the specs; leave it out", name)
 			}
 		}

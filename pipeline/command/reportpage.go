@@ -28,6 +28,12 @@ func reportFlags() []cli.Flag {
 	}
 }
 
+// officeFlags are those of verbs whose pages are for the office alone.
+func officeFlags() []cli.Flag {
+	flags := reportFlags()
+	return []cli.Flag{flags[0], flags[2]}
+}
+
 // limitProfileFlag takes limits of a profile.
 func limitProfileFlag() cli.Flag {
 	return &cli.StringFlag{
@@ -83,6 +89,21 @@ func (r *reportPage) besides() []pipeline.Beside {
 	return []pipeline.Beside{{Path: r.path, What: "page", Begins: page.Begins(r.path), Make: func(o *pipeline.Outcome) ([]byte, error) {
 		return runpage.Of(o, r.reader, r.confidential).Render(r.path)
 	}}}
+}
+
+// apart tells that a page would be written over what is read, or written besides.
+func (r *reportPage) apart(others []string) error {
+	if r == nil {
+		return nil
+	}
+	var reads []session.Reading
+	for _, path := range others {
+		if path == r.path {
+			return usage("--report %s is another file of this run; give the page a name of its own", r.path)
+		}
+		reads = append(reads, session.Reading{What: "a file that is read:", Path: path})
+	}
+	return session.CheckPaths(reads, []string{r.path})
 }
 
 // writes are the files that are written after a verb has run.

@@ -115,3 +115,26 @@ func TestReportOfEvaluate(t *testing.T) {
 	r = microrisk(t, append(strings.Fields(evaluate), "--report", "link.html")...)
 	require.Equal(t, ExitWrong, r.status, "the population is not written over")
 }
+
+func TestReportOfCompare(t *testing.T) {
+	folder(t)
+	compare := "compare people.csv people.csv --key age,sex,region --fraction 0.1"
+	r := microrisk(t, append(strings.Fields(compare), "--report", "c.html", "--confidential", "--limit", "sample_uniques=0")...)
+	require.Equal(t, ExitLimit, r.status, r.err)
+	text, err := os.ReadFile("c.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	require.Contains(t, string(text), "the second file does not meet 1 of 1 limit.")
+	require.Contains(t, string(text), "must not leave the office")
+	r = microrisk(t, append(strings.Fields(compare), "--report", "c.md")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err = os.ReadFile("c.md")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "No limit was set")
+	require.NotContains(t, string(text), "%!")
+	require.NoError(t, os.Link("people.csv", "link.html"))
+	r = microrisk(t, append(strings.Fields(compare), "--report", "link.html")...)
+	require.Equal(t, ExitWrong, r.status)
+	r = microrisk(t, append(strings.Fields(compare), "--report", "c.md", "--report-for", "publication")...)
+	require.Equal(t, ExitWrong, r.status, "a comparison tells of a file that is not released")
+}

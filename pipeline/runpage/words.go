@@ -97,3 +97,9 @@ func wordingOf(figure string) wording {
 	}
 	return w
 }
+
+// Said is how a figure is called in words, and what it says.
+func Said(figure string) (name, says string) {
+	w := wordingOf(figure)
+	return w.name, w.says
+}
