@@ -40,7 +40,8 @@ target allows the search is done again.
 The loss of a cell is the share of its information that is gone (--loss cells): 0 as
 it was, 1 where it is hidden or its variable is left out. --release writes the spec
 that makes the release, as run takes it; --out makes it, and judges it again from the
-file. Exit status 3: the target cannot be met; the nearest release is told.`,
+file, with what it cost; columns that tell what was made coarser are named, and left
+out by --drop. Exit status 3: the target cannot be met; the nearest release is told.`,
 		Flags: slices.Concat(protectedFlags(), fieldFlags(new(protect.Spec).Fields()), reportFlags()[:2], documentFlags()),
 		Action: func(ctx *cli.Context) error {
 			shown, err := reportOf(ctx)
@@ -165,6 +166,7 @@ func protectText(o *protect.Outcome, s *protect.Spec) string {
 	}
 	b.WriteString(alternativesText(o))
 	b.WriteString(frontierText(o, best, s))
+	b.WriteString(costText(o.Cost))
 	b.WriteString(releasedText(o))
 	for _, w := range o.Warnings {
 		b.WriteString("\n" + wrap("warning: "+report.Printable(w), 0) + "\n")

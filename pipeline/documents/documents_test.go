@@ -152,6 +152,8 @@ func full() map[string]schemas.Document {
 			Time:         7,
 			Checks:       70,
 			Alternatives: 1,
+			Drop:         []string{"C"},
+			Means:        []string{"D", "E"},
 			Release:      "r.yaml",
 			Out:          "r.csv",
 			JSON:         "r.json",

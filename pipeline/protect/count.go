@@ -22,7 +22,7 @@ import (
 type counted struct {
 	table       *contingency.Table
 	types       []arrow.DataType // of the key's columns
-	columns     []string         // all columns that the release could have
+	schema      *arrow.Schema    // all columns that the release could have
 	hierarchies []*hierarchy.Hierarchy
 	lattice     *recoding.Lattice
 	model       *mc3.Expectation
@@ -43,8 +43,9 @@ func (s *Spec) count(ctx context.Context, o session.Options) (*counted, error) {
 	}
 	request := session.KeyRequest(all)
 	count := &session.Counting{Requests: func(in *arrow.Schema) ([]contingency.Request, error) {
-		for _, f := range in.Fields() {
-			c.columns = append(c.columns, f.Name)
+		c.schema = in
+		if err := s.checkColumns(in); err != nil {
+			return nil, err
 		}
 		list, err := request(in)
 		if err != nil {
@@ -97,6 +98,36 @@ func (s *Spec) count(ctx context.Context, o session.Options) (*counted, error) {
 		return nil, errors.New("no record was counted: there is nothing to protect")
 	}
 	return c, nil
+}
+
+// checkColumns finds columns that cannot be left out, or have no means.
+func (s *Spec) checkColumns(in *arrow.Schema) error {
+	isKey := func(name string) bool {
+		return slices.ContainsFunc(s.Spec.Key.Variables, func(v schemas.KeyVariable) bool { return v.Name == name })
+	}
+	for _, name := range s.Drop {
+		if _, err := operators.LookUp("drop", in, name); err != nil {
+			return err
+		}
+		switch {
+		case isKey(name):
+			return session.Wrong(fmt.Errorf("drop: %s is a key variable; leave it out of the key too", name))
+		case name == s.Target.Sensitive || s.Spec.Sampling != nil && name == s.Spec.Sampling.Weight:
+			return session.Wrong(fmt.Errorf("drop: the release is judged by %s; leave it out of the release afterwards", name))
+		}
+	}
+	for _, name := range s.Means {
+		f, err := operators.LookUp("means", in, name)
+		switch {
+		case err != nil:
+			return err
+		case isKey(name) || slices.Contains(s.Drop, name):
+			return session.Wrong(fmt.Errorf("means: %s is a key variable, or left out; means are of other columns that stay", name))
+		case !operators.IsNumber(operators.ValueType(f.Type)):
+			return session.Wrong(fmt.Errorf("means: %s is of type %s, which is no number", name, f.Type))
+		}
+	}
+	return nil
 }
 
 // shape makes the hierarchies and the lattice.

@@ -33,7 +33,10 @@ type Outcome struct {
 	Stopped   string     `json:"stopped,omitempty"`
 	Frontier  []Point    `json:"frontier,omitempty"`
 	Released  *Released  `json:"released,omitempty"` // judged again, from the file
-	Release   string     `json:"release,omitempty"`  // the spec
+	Cost      *Cost      `json:"cost,omitempty"`     // of the release that was written
+	Implied   []Implied  `json:"implied"`            // columns that give back what was made coarser or hidden
+	Unlooked  []string   `json:"not_looked_at,omitempty"`
+	Release   string     `json:"release,omitempty"` // the spec
 	Warnings  []string   `json:"warnings"`
 }
 
@@ -143,6 +146,7 @@ func (p *protecting) outcome(rule recoding.Rule, f *recoding.Found) *Outcome {
 		Stopped:  f.Stopped,
 		Warnings: []string{},
 		Best:     []Release{},
+		Implied:  []Implied{},
 	}
 	for _, h := range p.hierarchies {
 		out.Key = append(out.Key, h.Variable)

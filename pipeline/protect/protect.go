@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"microrisk/engine/contingency"
 	"microrisk/engine/recoding"
 	"microrisk/engine/recoding/merged"
 	"microrisk/engine/uniques"
@@ -70,6 +71,8 @@ type protecting struct {
 	merged  *merged.Model
 	before  merged.Figures
 	cut     *cut // of the best release
+
+	released *contingency.Table // of the key variables that stay; nil for none
 }
 
 // rule is what the target says; where a model is asked, scale tightens its limits.

@@ -245,6 +245,7 @@ func TestProtectWrong(t *testing.T) {
 		"needs the size of the population": func(s *protect.Spec) { s.Target.DIS = .1 },
 		"is no key variable":               func(s *protect.Spec) { s.Hierarchies = append(s.Hierarchies, hierarchy.Config{Variable: "zz"}) },
 		"are a category of their own":      func(s *protect.Spec) { s.Spec.Key.Missing = "drop" },
+		"told from missing ones":           func(s *protect.Spec) { s.Spec.Key.Variables[1].MissingCodes = []string{"NA"} },
 		`no column "zz"`:                   func(s *protect.Spec) { s.Spec.Key.Variables[0].Name = "zz"; s.Hierarchies = nil },
 		"for k alone":                      func(s *protect.Spec) { s.Suppress = protect.SuppressCells; x := 0.0; s.Target.Uniques = &x },
 		"no multiple of":                   func(s *protect.Spec) { s.Hierarchies[0].Widths = []float64{5, 12} },

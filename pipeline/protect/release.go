@@ -27,11 +27,17 @@ import (
 // tightenings is how often limits of the model are tightened where models fitted to the release miss them.
 const tightenings = 4
 
+// refitted begins the warning of that.
+const refitted = "models fitted to the release expect more re-identifications"
+
 // finish writes what is asked for. Where models that are fitted to the release expect more than the target allows, the search is done again with
 // tighter limits.
 func (p *protecting) finish(ctx context.Context, out *Outcome) error {
-	if p.Release == "" && p.Out == "" || len(out.Best) == 0 {
+	if len(out.Best) == 0 {
 		return p.document(ctx, out)
+	}
+	if p.Release == "" && p.Out == "" {
+		return p.close(ctx, out)
 	}
 	scale := 1.0
 	for range tightenings {
@@ -59,11 +65,23 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 		}
 		again.Frontier = out.Frontier
 		again.Warnings = append(
-			again.Warnings,
-			fmt.Sprintf("models fitted to the release expect more re-identifications than those of the file, merged: the search was done "+
-				"again for %.4g in place of %.4g", most*scale, most),
+			slices.DeleteFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, refitted) }),
+			fmt.Sprintf("%s than those of the file, merged: the search was done again for %.4g in place of %.4g", refitted, most*scale, most),
 		)
 		*out = *again
+	}
+	return p.close(ctx, out)
+}
+
+// close tells what the release lost and what gives it back, and writes the figures.
+func (p *protecting) close(ctx context.Context, out *Outcome) (err error) {
+	if out.Released != nil {
+		if out.Cost, err = p.cost(ctx, &out.Best[0]); err != nil {
+			return err
+		}
+	}
+	if err := p.imply(ctx, out); err != nil {
+		return err
 	}
 	return p.document(ctx, out)
 }
@@ -147,15 +165,19 @@ func (p *protecting) write(ctx context.Context, out *Outcome) error {
 		}
 		spec.Operators = append(spec.Operators, schemas.Operator{Config: &suppress.Config{Table: file}})
 	}
-	if left != nil {
-		stay := slices.DeleteFunc(slices.Clone(p.columns), func(name string) bool { return slices.Contains(left, name) })
+	var columnNames []string
+	for _, f := range p.schema.Fields() {
+		columnNames = append(columnNames, f.Name)
+	}
+	if left = append(left, p.Drop...); left != nil {
+		stay := slices.DeleteFunc(slices.Clone(columnNames), func(name string) bool { return slices.Contains(left, name) })
 		if len(stay) == 0 {
 			return session.Wrong(errors.New("all columns of the file would be left out: nothing is released"))
 		}
 		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: stay}})
 	}
 	if len(spec.Operators) == 0 { // nothing changes
-		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: p.columns}})
+		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: columnNames}})
 	}
 	spec.Sink.Path = p.Out
 	if p.Out == "" {
@@ -199,7 +221,7 @@ func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*
 		}
 	}
 	out.Records = p.lattice.Records
-	if len(key.Variables) == 0 {
+	if p.released = nil; len(key.Variables) == 0 {
 		out.Classes = 1
 		return out, nil
 	}
@@ -211,7 +233,7 @@ func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*
 	if err != nil {
 		return nil, err
 	}
-	out.Records = t.Records()
+	out.Records, p.released = t.Records(), t
 	for _, n := range classesOf(t, len(key.Variables)) {
 		out.Classes++
 		if n.records == 1 {

@@ -39,9 +39,11 @@ type Spec struct {
 	Time         float64 // seconds
 	Checks       int64   // 0: no end
 	Alternatives int
-	Release      string // file of the spec that makes the release, "" for none
-	Out          string // the release, "" for none
-	JSON         string // the document, "" for none
+	Drop         []string // columns that the release does not have
+	Means        []string // columns whose means by groups are compared
+	Release      string   // file of the spec that makes the release, "" for none
+	Out          string   // the release, "" for none
+	JSON         string   // the document, "" for none
 	Model        mc3.Config
 }
 
@@ -99,6 +101,10 @@ func (s *Spec) Fields() schemas.Table {
 		},
 		{Name: "alternatives", To: &s.Alternatives, Range: schemas.AtLeast(0), Default: 3, Doc: "How many of the next best recodings are told.",
 			Flag: &schemas.Flag{Name: "alternatives", Usage: "how many of the next best recodings are told (default: 3)"}},
+		{Name: "drop", To: &s.Drop, Doc: "Columns that the release leaves out: identifiers, and those that tell what was made coarser or hidden.",
+			Flag: &schemas.Flag{Name: "drop", Usage: "`COLUMNS` that the release leaves out: identifiers, and those that tell what was made coarser or hidden"}},
+		{Name: "means", To: &s.Means, Doc: "Numeric columns of which means by each key variable are compared, of the file and of the release; with out.",
+			Flag: &schemas.Flag{Name: "means", Usage: "numeric `COLUMNS` of which means by each key variable are compared, before and after; with --out"}},
 		{Name: "release", To: &s.Release, File: true, Doc: "The spec that makes the release, as run takes it.",
 			Flag: &schemas.Flag{Name: "release", Usage: "write the spec that makes the release, as run takes it, to `FILE.yaml`"}},
 		{Name: "out", To: &s.Out, File: true, Doc: "The release itself, which is judged again.",
@@ -246,10 +252,21 @@ func (s *Spec) Check(c *schemas.Checker) {
 			c.Add("hierarchies."+h.Variable, "%s is no key variable", h.Variable)
 		}
 	}
+	if len(s.Means) > 0 && s.Out == "" {
+		c.Add("means", "are compared with those of the release; write it (out), or leave them out")
+	}
 	for v, p := range session.PoliciesOf(*s.Spec.Key) {
 		if p != 0 {
 			c.Add("key", "%s: missing values are a category of their own in a protection; leave the policy out", s.Spec.Key.Variables[v].Name)
 		}
+	}
+	coded := s.Spec.Key.MissingCodes != nil
+	for _, v := range s.Spec.Key.Variables {
+		coded = coded || v.MissingCodes != nil
+	}
+	if coded {
+		c.Add("key", "values that count as missing stay in the release, where they are told from missing ones: leave missing codes out (they are "+
+			"categories then), or make them missing first by an operator (recode, with map: {CODE: null})")
 	}
 	if s.Fit != "" && s.Suppress != SuppressCells {
 		c.Add("fit", "no single cells are suppressed; say so (suppress: cells), or leave it out")
