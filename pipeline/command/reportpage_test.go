@@ -138,3 +138,38 @@ func TestReportOfCompare(t *testing.T) {
 	r = microrisk(t, append(strings.Fields(compare), "--report", "c.md", "--report-for", "publication")...)
 	require.Equal(t, ExitWrong, r.status, "a comparison tells of a file that is not released")
 }
+
+func TestReportOfTables(t *testing.T) {
+	folder(t)
+	protect := "table protect people.csv --table sex,region --rule min:n=2 --public p.csv --internal inside"
+	r := microrisk(t, append(strings.Fields(protect), "--report", "t.html")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err := os.ReadFile("t.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	require.Contains(t, string(text), "Yes, by the rules that were set")
+	require.Contains(t, string(text), "minimum frequency 2")
+	r = microrisk(t, append(strings.Fields(protect), "--report", "t.md", "--report-for", "publication")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err = os.ReadFile("t.md")
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "minimum", "rules help who wants to undo the protection")
+	require.NotContains(t, string(text), "inside")
+	require.NotContains(t, string(text), "nsafe cells:")
+	r = microrisk(t, "tabulate", "people.csv", "--cells", "sex,region", "--out", "t.csv", "--report", "c.html")
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err = os.ReadFile("c.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	require.Contains(t, string(text), "cannot say whether this table may be published")
+	require.Contains(t, string(text), "Counts are true")
+	// A ready-made table.
+	ready := "table protect t.csv --table sex,region --count count --rule min:n=2 --internal in2"
+	r = microrisk(t, append(strings.Fields(ready), "--public", "q.csv", "--report", "q.html")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err = os.ReadFile("q.html")
+	require.NoError(t, err)
+	pagetest.HTML(t, text)
+	r = microrisk(t, append(strings.Fields(ready), "--public", "q.md", "--report", "q.md")...)
+	require.Equal(t, ExitWrong, r.status)
+}

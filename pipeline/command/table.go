@@ -9,6 +9,7 @@ import (
 	"microrisk/operators/audit"
 	"microrisk/operators/protect"
 	"microrisk/operators/report"
+	"microrisk/pipeline"
 	"microrisk/pipeline/session"
 	"microrisk/pipeline/tables"
 	"microrisk/schemas"
@@ -60,7 +61,7 @@ pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
 the boundary. --profile takes rules and method from a policy (table profiles).
 With --register the table has to be safe with all that went out before, too.`,
-		Flags: slices.Concat(recordsFlags(), profileFlags(), registerFlags(), fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
+		Flags: slices.Concat(recordsFlags(), profileFlags(), registerFlags(), reportFlags()[:2], fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			columns := &protect.Columns{}
 			if err := sayFields(ctx, columns.Fields()); err != nil {
@@ -113,6 +114,13 @@ func (c *console) protectReady(ctx *cli.Context, columns *protect.Columns) error
 }
 
 func (c *console) protectTable(ctx *cli.Context, p *protect.Config, columns *protect.Columns) error {
+	shown, err := reportOf(ctx)
+	if err == nil {
+		err = shown.apart([]string{ctx.Args().First(), p.Out})
+	}
+	if err != nil {
+		return err
+	}
 	o, err := c.options(ctx)
 	if err != nil {
 		return err
@@ -121,12 +129,16 @@ func (c *console) protectTable(ctx *cli.Context, p *protect.Config, columns *pro
 		return err
 	}
 	made, err := tables.Protect(ctx.Context, ctx.Args().First(), p, columns, o)
+	if err == nil && shown != nil {
+		inputs := ctx.Args().Slice()
+		err = shown.write(ctx, o, inputs, tables.ProtectedPage(p, made, &tables.Origin{Inputs: inputs, Program: pipeline.Version()}, shown.reader))
+	}
 	c.finish()
 	if err != nil || c.quiet {
 		return err
 	}
 	return c.print(report.Printable(ctx.Args().First()) + "\n\n" + table("  ", made.Rows()) + "\n  can be published  " + report.Printable(p.Out) +
-		"\n  must not be       " + report.Printable(p.Inside) + "\n")
+		"\n  must not be       " + report.Printable(p.Inside) + "\n" + shown.told())
 }
 
 func (c *console) protectSpec(ctx *cli.Context) (*schemas.Spec, error) {

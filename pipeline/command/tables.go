@@ -24,7 +24,7 @@ before its parts. Cells of 0 are left out unless --empty asks for them. What is
 left to chance depends on each cell and on a secret: with the same --secret, the
 same cell is published alike in all tables, and with --noise-by people so are the
 same people, whatever cells they are in.`,
-		Flags: slices.Concat(recordsFlags(), fieldFlags(new(tabulate.Config).Fields(), new(schemas.Perturbation).RecordFields())),
+		Flags: slices.Concat(recordsFlags(), reportFlags()[:2], fieldFlags(new(tabulate.Config).Fields(), new(schemas.Perturbation).RecordFields())),
 		Action: func(ctx *cli.Context) error {
 			spec, err := tabulateSpec(ctx)
 			return c.executeOrPrint(ctx, spec, err)

@@ -54,16 +54,20 @@ func called(inputs []string) string {
 // verdict is by the limits of the second file.
 func (o *Outcome) verdict() *page.Verdict {
 	less, more := 0, 0
+	all := int64(0)
 	for _, f := range o.Figures {
+		if f.Name == "rows" || f.Before == nil || f.After == nil {
+			continue
+		}
+		all++
 		switch {
-		case f.Before == nil || f.After == nil:
 		case *f.After < *f.Before:
 			less++
 		case *f.After > *f.Before:
 			more++
 		}
 	}
-	text := page.Text("Of %s that both files have, %d are lower after, and %d higher.", report.Plural(int64(len(o.Figures)), "figure", "figures"), less, more)
+	text := page.Text("Of %s that both files have, %d are lower after, and %d higher.", report.Plural(all, "figure", "figures"), less, more)
 	if len(o.Limits) == 0 {
 		return &page.Verdict{
 			State:  page.Open,
@@ -109,8 +113,6 @@ func (o *Outcome) told() []page.Block {
 		Caption: "Figures of both files",
 		Head:    []page.Cell{page.Left("figure"), page.Right("before"), page.Right("after"), page.Left("change"), page.Left("what it says")},
 	}
-	t.Rows = append(t.Rows, []page.Cell{page.Left("Records"), page.Right(report.Count(o.Before.Rows)), page.Right(report.Count(o.After.Rows)),
-		page.Left(change(float64(o.Before.Rows), float64(o.After.Rows))), page.Left("So many rows were read.")})
 	for _, f := range o.Figures {
 		name, says := runpage.Said(f.Name)
 		if f.Operator != "" {

@@ -26,6 +26,9 @@ type maker struct {
 
 // Of is the page of a run. confidential lets it show values of records, which no page for publication does.
 func Of(o *pipeline.Outcome, reader string, confidential bool) *page.Page {
+	if p := tabled(o, reader); p != nil {
+		return p
+	}
 	m := &maker{Outcome: o, masks: newMasks(o.Summary, reader == page.Publication), confidential: confidential && reader != page.Publication}
 	p := &page.Page{
 		Title:  "Disclosure risk of " + m.name(),

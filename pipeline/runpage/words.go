@@ -17,6 +17,7 @@ const (
 
 // wordings are those of figures, by the names of their limits.
 var wordings = map[string]wording{
+	"rows":               {"Records", "So many rows were read.", counted},
 	schemas.LimitClasses: {"Combinations", "So many different combinations of the key variables are in the file.", counted},
 	schemas.LimitSampleUniques: {"Sample uniques",
 		"So many records have a combination of the key variables that no other record of the file has. Others cannot be told apart by these variables alone.",
