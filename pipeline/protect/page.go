@@ -33,11 +33,20 @@ func (o *Outcome) Page(reader string) *page.Page {
 		p.Marks = []string{fmt.Sprintf("For publication with the file: no values of records, no counts below %d.", fewest)}
 	}
 	p.Verdict = o.verdict()
+	if len(o.Implied) > 0 && p.Verdict.State == page.Met {
+		p.Verdict.State = page.Open
+		p.Verdict.Answer = "By the key variables yes, with the changes below; but other columns give back what they take away."
+	}
+	if !public {
+		p.Verdict.Blocks = append(o.giveBack(), p.Verdict.Blocks...)
+	}
 	if !public {
 		p.Add("The figures", o.beforeAfter()...)
 	}
 	p.Add("What to change", o.changes(public)...)
 	if !public {
+		p.Add("Columns that give it back", o.implied()...)
+		p.Add("What the release lost", o.lost()...)
 		p.Add("What less of it would cost", o.cost()...)
 		p.Add("What else would do", o.others()...)
 		if len(o.Warnings) > 0 {

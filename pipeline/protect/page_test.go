@@ -67,6 +67,19 @@ func TestPage(t *testing.T) {
 	for _, number := range []string{"37", ">41<", "| 41", "993", "0.7 %"} {
 		require.NotContains(t, public, number)
 	}
+	share := number(0.9)
+	o.Cost = &protect.Cost{
+		Variables: []protect.VariableCost{{Variable: "AGE", Coarser: 12, Hidden: 3}},
+		Means:     []protect.MeanCost{{Column: "WAGE", By: "AGE", Greatest: share, Of: "20-24"}},
+		Pairs:     []protect.PairCost{{Variables: [2]string{"AGE", "SEX"}, Before: share}},
+	}
+	o.Implied = []protect.Implied{{Column: "BORN", Variable: "AGE", What: protect.ImpliedValues, Share: 0.99, Without: 0.2}}
+	text = shown(t, o, page.Office)
+	require.Contains(t, text, "But other columns tell what was made coarser or hidden, and the target does not look at them: BORN.")
+	require.Contains(t, text, "WAGE")
+	require.NotContains(t, text, "Yes, with the changes below")
+	require.NotContains(t, shown(t, o, page.Publication), "WAGE")
+	o.Implied = nil
 	o.Released.Met, o.Released.Missed = false, []string{"k = 3"}
 	require.Contains(t, shown(t, o, page.Office), "misses the target, judged from its file: k = 3")
 	o.Released, o.Best = nil, []protect.Release{{Levels: level(0)}}

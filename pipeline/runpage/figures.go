@@ -126,6 +126,9 @@ func (m *maker) figure(name string, o measuredPart, v float64) page.Figure {
 		f.Says = fmt.Sprintf("So many records share their combination with fewer than %d records, themselves included.", x.K)
 		f.Value += " (" + report.PartOf(x.Violations, x.Records) + ")"
 	}
+	if n, known := m.above(name, o.prefix); known && !m.public {
+		f.Says += " " + report.Plural(n, "record is", "records are") + " above the limit."
+	}
 	if left := o.part.LeftOut(); left > 0 && !m.public {
 		f.Sure += " It is of " + report.Count(o.part.Counted()) + " records: " + report.Count(left) + " have missing values and were left out."
 	}
@@ -174,11 +177,11 @@ func (m *maker) modelFigure(f *page.Figure, name string, x *mc3.Summary) {
 	if h := x.Halves; h != nil && name == schemas.LimitReidentifications && !m.public {
 		switch by := h.PUSU.Off(); {
 		case by > 0:
-			f.Sure += " Tried on half of the records, the models overstate the risk."
+			f.Sure += " Tried on a random half of the records, the models overstate the risk."
 		case by < 0:
-			f.Sure += " Tried on half of the records, the models UNDERSTATE the risk."
+			f.Sure += " Tried on a random half of the records, the models UNDERSTATE the risk."
 		default:
-			f.Sure += " Tried on half of the records, the models are right."
+			f.Sure += " Tried on a random half of the records, they foretell what all of them show."
 		}
 	}
 }
@@ -207,4 +210,27 @@ func (m *maker) highest(prefix string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// above is how many records have a score above the limit of a figure that is the greatest score, where a band ends at the limit.
+func (m *maker) above(figure, prefix string) (n int64, known bool) {
+	if !single(figure) {
+		return 0, false
+	}
+	for _, l := range m.Summary.Limits {
+		if l.Limit != figure || l.Operator != prefix || l.Value <= l.Allowed {
+			continue
+		}
+		for _, r := range m.Rankings {
+			for _, b := range r.Spread {
+				if r.Operator == prefix && b.Above == l.Allowed {
+					known = true
+				}
+				if r.Operator == prefix && b.Above >= l.Allowed {
+					n += b.Records
+				}
+			}
+		}
+	}
+	return n, known
 }

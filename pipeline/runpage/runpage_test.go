@@ -85,6 +85,22 @@ func TestVerdict(t *testing.T) {
 	require.Contains(t, both(t, o, page.Office, false)[0], "--profile scientific-use")
 }
 
+func TestRecordsAboveTheLimit(t *testing.T) {
+	o := run(t, measures+"limits: {max_correct_match: 0.05}\n")
+	want := int64(0)
+	for _, r := range o.Rankings {
+		for _, b := range r.Spread {
+			if r.Column == "mc3_correct_match" && b.Above >= 0.05 {
+				want += b.Records
+			}
+		}
+	}
+	require.Positive(t, want)
+	require.Contains(t, both(t, o, page.Office, false)[0], fmt.Sprintf("%d records are above the limit.", want))
+	require.NotContains(t, both(t, o, page.Publication, false)[0], "above the limit")
+	require.NotContains(t, both(t, run(t, measures+"limits: {max_correct_match: 0.06}\n"), page.Office, false)[0], "above the limit", "no band ends there")
+}
+
 func TestLimitWithinInterval(t *testing.T) {
 	o := run(t, measures)
 	figure := o.Summary.Operators["mc3"].(schemas.Judged).Figures()["expected_reidentifications"]

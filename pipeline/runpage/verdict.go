@@ -43,6 +43,9 @@ func (m *maker) verdict() *page.Verdict {
 		v.State, v.Answer = page.Open, "Not surely: the limits are met by the best estimates, but not all beyond doubt."
 	}
 	v.Blocks = append(v.Blocks, page.Block{Table: m.limitTable()})
+	if broken > 0 && !m.public && m.changes() != nil {
+		v.Blocks = append(v.Blocks, page.Text("What could be changed stands below, under \"What to change\"."))
+	}
 	if len(unsure) > 0 {
 		v.Blocks = append(v.Blocks, page.Block{List: unsure})
 	}
