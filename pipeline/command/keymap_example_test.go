@@ -12,7 +12,15 @@ import (
 // printedCommands are the commands of this program that stand in a document in a block of shell.
 func printedCommands(t *testing.T, document string) (commands [][]string) {
 	t.Helper()
-	_, rest, _ := strings.Cut(string(read(t, document)), "```sh\n")
+	return printedUnder(t, document, "")
+}
+
+// printedUnder are those of the first block after a heading.
+func printedUnder(t *testing.T, document, heading string) (commands [][]string) {
+	t.Helper()
+	_, rest, found := strings.Cut(string(read(t, document)), heading)
+	require.True(t, found)
+	_, rest, _ = strings.Cut(rest, "```sh\n")
 	block, _, ended := strings.Cut(rest, "```")
 	require.True(t, ended)
 	for line := range strings.Lines(block) {

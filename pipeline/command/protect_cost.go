@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"microrisk/operators/report"
@@ -56,8 +57,9 @@ func costText(c *protect.Cost) string {
 			list = append(list, "no mean of "+report.Printable(m.Column)+" moves")
 			continue
 		}
-		list = append(list, fmt.Sprintf("means of %s move by up to %s (%s %s)", report.Printable(m.Column), report.Percent(100**m.Greatest),
-			report.Printable(m.By), report.Printable(m.Of)))
+		at := slices.IndexFunc(m.Groups, func(g protect.GroupMean) bool { return g.Group == m.Of })
+		list = append(list, fmt.Sprintf("means of %s move by up to %s (%s %s: %s, now %s)", report.Printable(m.Column), report.Percent(100**m.Greatest),
+			report.Printable(m.By), report.Printable(m.Of), report.Plural(m.Groups[at].Were, "record", "records"), report.Count(m.Groups[at].Are)))
 	}
 	if list == nil {
 		return text

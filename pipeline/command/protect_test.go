@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,4 +32,57 @@ Of all pairs age and region lose most of their relation (Cramer's V 1, now
 	require.True(t, strings.HasPrefix(string(text), "age,region,wage\n"))
 	r = microrisk(t, "protect", "in.csv", "--key", "age", "--target", "k=2", "--means", "wage")
 	require.Equal(t, ExitWrong, r.status)
+}
+
+// inRepository puts the test beside copies of the examples, and is the repository.
+func inRepository(t *testing.T, files ...string) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.CopyFS("examples/data", os.DirFS(filepath.Join(root, "examples/data"))))
+	for _, file := range files {
+		require.NoError(t, os.WriteFile(file, read(t, filepath.Join(root, file)), 0o600))
+	}
+	return root
+}
+
+// The way from a file to its release runs as it is printed: on the front page, and step by step, with the figures that are told; the spec that is written
+// makes the same release.
+func TestStoryOfRelease(t *testing.T) {
+	root := inRepository(t, "examples/protect.yaml", "examples/education.csv", "examples/release.yaml")
+	steps := printedUnder(t, filepath.Join(root, "examples/README.md"), "## From a file to its release")
+	require.Len(t, steps, 5)
+	var out []string
+	var made []byte
+	for _, args := range steps {
+		if args[0] == "run" {
+			made = read(t, "cps1988.release.parquet")
+		}
+		r := microrisk(t, args...)
+		require.Equal(t, ExitDone, r.status, "%v: %s", args, r.err)
+		out = append(out, r.out)
+	}
+	require.Equal(t, made, read(t, "cps1988.release.parquet"))
+	require.Contains(t, out[1], "experience = -4")
+	protected := strings.Join(strings.Fields(out[2]), " ")
+	require.Contains(t, protected, "320 of 320")
+	require.Contains(t, protected, "5,082 cells are suppressed: 240 of education, 4,791 of experience")
+	require.Contains(t, protected, "up to 41.1 % (experience 53: 31 records, now 6)")
+	require.Contains(t, out[3], "0 of at most 0, kept")
+	printed := 0
+	for line := range strings.Lines(string(read(t, filepath.Join(root, "README.md")))) {
+		if args, is := strings.CutPrefix(line, "    go run . "); is {
+			printed++
+			r := microrisk(t, strings.Fields(args)...)
+			require.Equal(t, ExitDone, r.status, "%s: %s", line, r.err)
+		}
+	}
+	require.Equal(t, 5, printed)
+	ignored := strings.Split(string(read(t, filepath.Join(root, ".gitignore"))), "\n")
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	for _, e := range entries {
+		require.True(t, e.Name() == "examples" || containsPattern(ignored, e.Name()), "%s is left", e.Name())
+	}
 }

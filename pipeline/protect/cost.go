@@ -64,7 +64,16 @@ type GroupMean struct {
 	Group  string   `json:"group"`
 	Before *float64 `json:"before"`
 	After  *float64 `json:"after"`
-	n      [2]int64
+	Were   int64    `json:"records_before"`
+	Are    int64    `json:"records"`
+}
+
+// records before (0) or after (1).
+func (g *GroupMean) records(when int) *int64 {
+	if when == 0 {
+		return &g.Were
+	}
+	return &g.Are
 }
 
 // A coster counts what a release lost.
@@ -319,12 +328,12 @@ func (c *coster) addUp(ctx context.Context, role string, spec *schemas.Spec, req
 				if there {
 					at, _ := slices.BinarySearch(order, g)
 					sums[at] += t.Sum(k, 0)
-					list[i].Groups[at].n[when] += t.Count(k)
+					*list[i].Groups[at].records(when) += t.Count(k)
 				}
 			}
 			for at, sum := range sums {
 				group := &list[i].Groups[at]
-				if n := group.n[when]; n > 0 {
+				if n := *group.records(when); n > 0 {
 					mean := sum / float64(n)
 					if when == 0 {
 						group.Before = &mean

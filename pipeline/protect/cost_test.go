@@ -81,6 +81,7 @@ func TestCostOfHiddenRecords(t *testing.T) {
 	age := c.Means[0]
 	require.Len(t, age.Groups, 2)
 	assert.Equal(t, []float64{20, 20, 273. / 6, 261. / 4}, []float64{*age.Groups[0].Before, *age.Groups[0].After, *age.Groups[1].Before, *age.Groups[1].After})
+	assert.Equal(t, []int64{3, 3, 6, 4}, []int64{age.Groups[0].Were, age.Groups[0].Are, age.Groups[1].Were, age.Groups[1].Are})
 	assert.InDelta(t, 261./4/(273./6)-1, *age.Greatest, 1e-12)
 	assert.Equal(t, "30-39", age.Of)
 	assert.Equal(t, "region", c.Means[1].By)
