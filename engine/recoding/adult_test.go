@@ -462,3 +462,32 @@ func TestOptimaOfLattices(t *testing.T) {
 		}
 	}
 }
+
+// The whole lattice of the adult file, and single optima.
+func BenchmarkAdult(b *testing.B) {
+	f := adult(b, false)
+	b.Run("all nodes", func(b *testing.B) {
+		for range b.N {
+			l := f.lattice(b)
+			nodes := 0
+			every(f.variables, func(n recoding.Node) {
+				_, err := l.Outcome(n, recoding.K(5).Safe)
+				require.NoError(b, err)
+				nodes++
+			})
+			require.Equal(b, 12960, nodes)
+		}
+	})
+	for _, loss := range []recoding.Loss{recoding.Entropy{}, recoding.Granularity{}} {
+		for _, share := range []float64{0, .04} {
+			b.Run(fmt.Sprintf("%s %g", loss.Name(), share), func(b *testing.B) {
+				for range b.N {
+					l := f.lattice(b)
+					found, err := l.Search(b.Context(), recoding.Options{Rule: recoding.K(5), Loss: loss, Suppressed: int64(share * float64(l.Records))})
+					require.NoError(b, err)
+					require.True(b, found.Proven)
+				}
+			})
+		}
+	}
+}

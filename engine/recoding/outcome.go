@@ -121,17 +121,25 @@ func (l *Lattice) eachClass(t *table, take func(key []uint64, c Class) bool) {
 
 // Each goes through the kept classes of an outcome: the group of each variable, which must not be kept, and the records.
 func (l *Lattice) Each(o *Outcome, take func(groups []uint32, records int64)) error {
+	return l.Until(o, func(groups []uint32, records int64) bool {
+		take(groups, records)
+		return true
+	})
+}
+
+// Until is Each, as long as take wants more.
+func (l *Lattice) Until(o *Outcome, take func(groups []uint32, records int64) bool) error {
 	t, err := l.table(o.Node)
 	if err != nil {
 		return err
 	}
 	groups := make([]uint32, len(l.Variables))
 	l.classes(t, func(key []uint64, c Class) bool {
-		if o.safe == nil || o.safe(c) {
-			l.groups(key, groups)
-			take(groups, c.Records)
+		if o.safe != nil && !o.safe(c) {
+			return true
 		}
-		return true
+		l.groups(key, groups)
+		return take(groups, c.Records)
 	})
 	return nil
 }

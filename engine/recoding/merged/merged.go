@@ -383,21 +383,38 @@ func (m *Model) Of(l *recoding.Lattice, o *recoding.Outcome) (Figures, error) {
 	return out, err
 }
 
-// Expected limits the expected re-identifications.
+// Expected limits the expected re-identifications. What is more than the limit is not summed to its end.
 func (m *Model) Expected(most float64) recoding.Rule {
 	return recoding.Rule{Name: fmt.Sprintf("expected re-identifications at most %.6g", most), Limit: most, Rising: true,
-		Of: func(l *recoding.Lattice, o *recoding.Outcome) (float64, error) {
-			f, err := m.Of(l, o)
-			return f.Reidentifications, err
+		Of: func(l *recoding.Lattice, o *recoding.Outcome) (sum float64, err error) {
+			var room []float64
+			err = l.Until(o, func(groups []uint32, f int64) bool {
+				if f > few {
+					sum += m.fraction
+					return true
+				}
+				match, _ := m.match(o.Node, groups, f, room)
+				sum += float64(f) * match
+				return sum <= most*(1+1e-9)
+			})
+			return sum, err
 		}}
 }
 
-// Greatest limits the greatest chance of a correct match of a record.
+// Greatest limits the greatest chance of a correct match of a record: that of one of f records is at most 1/f.
 func (m *Model) Greatest(most float64) recoding.Rule {
 	return recoding.Rule{Name: fmt.Sprintf("greatest E[1/F] at most %g", most), Limit: most, Rising: true,
-		Of: func(l *recoding.Lattice, o *recoding.Outcome) (float64, error) {
-			f, err := m.Of(l, o)
-			return f.Greatest, err
+		Of: func(l *recoding.Lattice, o *recoding.Outcome) (greatest float64, err error) {
+			var room []float64
+			err = l.Until(o, func(groups []uint32, f int64) bool {
+				if f > few || 1/float64(f) <= max(greatest, most) {
+					return true
+				}
+				match, _ := m.match(o.Node, groups, f, room)
+				greatest = max(greatest, match)
+				return greatest <= most*(1+1e-9)
+			})
+			return greatest, err
 		}}
 }
 
