@@ -8,6 +8,7 @@ import (
 	"microrisk/operators/kanonymity"
 	"microrisk/operators/mc3"
 	"microrisk/operators/report"
+	"microrisk/operators/sap"
 	"microrisk/operators/suda"
 	"microrisk/pipeline/page"
 	"microrisk/schemas"
@@ -39,7 +40,7 @@ func (m *maker) figures() []page.Block {
 		list = append(list, m.keyFigures(m.Summary.Key, "", m.records0())...)
 	}
 	for _, o := range m.measured() {
-		if k := o.part.Key(); k != nil {
+		if k := o.key(); k != nil {
 			list = append(list, m.keyFigures(k, o.prefix, o.part.Counted())...)
 		}
 		figures := o.part.Figures()
@@ -48,18 +49,26 @@ func (m *maker) figures() []page.Block {
 			if f.Ranked {
 				v, ok = m.highest(o.prefix)
 			}
+			if x, searched := o.part.(*suda.Summary); searched && x.Threshold > 1 && f.Name == suda.LimitSpecialUniques {
+				continue // it is not of sets that several records share
+			}
 			if ok && (!slices.Contains(aside, f.Name) || m.state(f.Name, o.prefix) != "") {
 				list = append(list, m.figure(f.Name, o, v))
 			}
 		}
 	}
-	return []page.Block{{Figures: list}}
+	blocks := []page.Block{{Figures: list}}
+	if m.Spec.Sampling == nil && m.key() != nil {
+		blocks = append(blocks, page.Text("How the records were drawn from their population is not said (--fraction, --population-size or --weight): nothing on this page tells how likely it is that "+
+			"a match is right. Counts of uniques alone cannot tell whether the file may be released."))
+	}
+	return blocks
 }
 
 // records0 is how many records the key's figures are of.
 func (m *maker) records0() int64 {
 	for _, o := range m.measured() {
-		if o.part.Key() == nil {
+		if o.key() == nil {
 			return o.part.Counted()
 		}
 	}
@@ -75,6 +84,9 @@ func (m *maker) keyFigures(k *schemas.KeySummary, prefix string, records int64) 
 	}
 	if prefix != "" {
 		w.name += ", key of " + prefix
+	}
+	if f := m.Summary.Sampling.Fraction; f != nil && *f == 1 {
+		w.sure = counted + " The file has the whole population: they are unique in it too."
 	}
 	list := []page.Figure{{Name: w.name, Value: value, Says: w.says, Sure: w.sure, State: m.state(schemas.LimitSampleUniques, prefix)}}
 	for figure, v := range map[string]float64{schemas.LimitClasses: float64(k.Classes), schemas.LimitDoubles: k.Doubles,
@@ -121,7 +133,15 @@ func (m *maker) figure(name string, o measuredPart, v float64) page.Figure {
 	case *mc3.Summary:
 		m.modelFigure(&f, name, x)
 	case *individual.Summary:
-		f.Sure = byWeights
+		f.Sure = bySampling
+	case *sap.Summary:
+		f.Sure = "Exact, of the tables as they are released."
+		switch {
+		case x.LowerBound:
+			f.Sure = "At least so much: the bounds of cells were not sharp."
+		case !x.Exact:
+			f.Sure = "Estimated from random orders of the people, to ± " + report.Figure(x.HalfWidth) + " (95 %)."
+		}
 	case *kanonymity.Summary:
 		f.Says = fmt.Sprintf("So many records share their combination with fewer than %d records, themselves included.", x.K)
 		f.Value += " (" + report.PartOf(x.Violations, x.Records) + ")"
@@ -156,6 +176,9 @@ func (m *maker) sudaFigure(f *page.Figure, name string, x *suda.Summary, v float
 		default:
 			f.Sure += ", and there are " + report.Figure(key.Doubles) + "."
 		}
+	case name == suda.LimitMSUs && x.Threshold > 1:
+		f.Name, f.Says = "Minimal risky sets", fmt.Sprintf("So many sets of key variables are shared by at most %s, and no part of them is.",
+			report.Plural(x.Threshold, "record", "records"))
 	case name == suda.LimitMSUs && !x.Complete:
 		f.Says += fmt.Sprintf(" Sets of more than %d variables were not looked for.", x.MaxSize)
 	}

@@ -44,14 +44,14 @@ func newMasks(s *schemas.Summary, public bool) masks {
 	}
 	look(s.Key, s.Rows)
 	for _, part := range s.Operators {
-		p, ok := part.(schemas.Measured)
+		p, ok := part.(schemas.Judged)
 		if !ok {
 			continue
 		}
-		look(p.Key(), p.Counted())
-		key := p.Key()
-		if key == nil {
-			key = s.Key
+		key := s.Key
+		if x, ok := part.(schemas.Measured); ok && x.Key() != nil {
+			key = x.Key()
+			look(key, p.Counted())
 		}
 		hide(m.small(p.Counted()), schemas.LimitSampleUniques, schemas.LimitSampleUniqueShare)
 		switch x := part.(type) {

@@ -43,6 +43,7 @@ func Of(o *pipeline.Outcome, reader string, confidential bool) *page.Page {
 	p.Add("Distribution of risk", m.distribution()...)
 	p.Add("Riskiest variables and categories", m.riskiest()...)
 	p.Add("Sizes of minimal sample uniques", m.sizes()...)
+	p.Add("Riskiest domains", m.domains()...)
 	p.Add("What to change", m.changes()...)
 	p.Add("Riskiest records", m.records()...)
 	p.Add("All figures", m.all()...)
@@ -79,7 +80,7 @@ func (m *maker) key() *schemas.KeySummary {
 		return m.Summary.Key
 	}
 	for _, o := range m.measured() {
-		if k := o.part.Key(); k != nil {
+		if k := o.key(); k != nil {
 			return k
 		}
 	}
@@ -117,8 +118,16 @@ func (m *maker) marks() []string {
 type measuredPart struct {
 	name, prefix string
 	kind         *schemas.Kind
-	part         schemas.Measured
+	part         schemas.Judged
 	config       schemas.Config
+}
+
+// key is one of its own; nil where it is the document's, or where it counts none.
+func (p *measuredPart) key() *schemas.KeySummary {
+	if m, ok := p.part.(schemas.Measured); ok {
+		return m.Key()
+	}
+	return nil
 }
 
 // measured are the parts of the operators that measure, in the order of the spec.
@@ -129,7 +138,7 @@ func (m *maker) measured() []measuredPart {
 		if !ok {
 			continue
 		}
-		if part, ok := m.Summary.Operators[n.ColumnPrefix()].(schemas.Measured); ok {
+		if part, ok := m.Summary.Operators[n.ColumnPrefix()].(schemas.Judged); ok {
 			list = append(list, measuredPart{o.Name(), n.ColumnPrefix(), schemas.KindNamed(o.Name()), part, o.Config})
 		}
 	}

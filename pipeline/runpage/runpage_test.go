@@ -101,6 +101,32 @@ func TestRecordsAboveTheLimit(t *testing.T) {
 	require.NotContains(t, both(t, run(t, measures+"limits: {max_correct_match: 0.06}\n"), page.Office, false)[0], "above the limit", "no band ends there")
 }
 
+// Every measure has a page, for the office and for publication.
+func TestMeasures(t *testing.T) {
+	for measure, want := range map[string]string{
+		"suda: {threshold: 2}":                                      "Minimal risky sets",
+		"suda: {max_size: 2}":                                       "larger sets are not counted",
+		"mc3: {relative_risk: true, baselines: true}":               "The file without each variable",
+		"kanonymity: {k: 4, combinations: 2}":                       "fewer than 4 records",
+		"ldiversity: {sensitive: [C], l: 2, key: {variables: [A]}}": "too few different values",
+		"individual: {}":                                            "from the sampling",
+		"attribution: {sensitive: [C], key: {variables: [A, B]}}":   "Expected values learnt",
+		"sap: {by: [A], cells: [C], known: [2]}":                    "SAP",
+		"frequency: {}":                                             "So many rows were read",
+		"suda: {by: [C]}":                                           "Riskiest domains",
+	} {
+		o := run(t, "operators: ["+measure+"]\n")
+		for _, text := range append(both(t, o, page.Office, true), both(t, o, page.Office, false)...) {
+			require.Contains(t, text, want, measure)
+			require.NotContains(t, text, "%!", measure)
+		}
+		for _, text := range both(t, o, page.Publication, false) {
+			require.NotContains(t, text, "%!", measure)
+			require.NotContains(t, text, "SecretValue", measure)
+		}
+	}
+}
+
 func TestLimitWithinInterval(t *testing.T) {
 	o := run(t, measures)
 	figure := o.Summary.Operators["mc3"].(schemas.Judged).Figures()["expected_reidentifications"]

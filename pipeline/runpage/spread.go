@@ -151,11 +151,13 @@ func (m *maker) sizes() []page.Block {
 		t.Rows = append(t.Rows, []page.Cell{page.Left(name), page.Right(report.Count(n)), page.Right(report.PartOf(n, x.MSUs)),
 			page.Bar(float64(n) / float64(x.MSUs))})
 	}
-	blocks := []page.Block{
-		page.Text("A minimal sample unique is a set of variables that singles a record out, and no part of it does. The fewer variables, the less " +
-			"somebody must know, and the likelier the record is unique in the population too."),
-		{Table: t},
+	text := "A minimal sample unique is a set of variables that singles a record out, and no part of it does. The fewer variables, the less " +
+		"somebody must know, and the likelier the record is unique in the population too."
+	if x.Threshold > 1 {
+		text = fmt.Sprintf("A set of variables is risky here where at most %d records agree on it, and minimal where no part of it is. The fewer variables, the less "+
+			"somebody must know.", x.Threshold)
 	}
+	blocks := []page.Block{page.Text("%s", text), {Table: t}}
 	if !x.Complete {
 		blocks = append(blocks, page.Note("The search went up to %s; larger sets are not counted.", report.Plural(int64(x.MaxSize), "variable", "variables")))
 	}

@@ -10,9 +10,10 @@ import (
 type wording struct{ name, says, sure string }
 
 const (
-	counted   = "Counted, not estimated: exact for this file and these key variables."
-	byModel   = "An estimate by models of the population: as good as they are."
-	byWeights = "An estimate from the sampling weights: right on average if the weights are, and unsure for single records."
+	counted    = "Counted, not estimated: exact for this file and these key variables."
+	byModel    = "An estimate by models of the population: as good as they are."
+	byMatches  = "An estimate: as sure as the chances of a match that it rests on."
+	bySampling = "An estimate from the sampling, its weights or its fraction: right on average if these are, and unsure for single records."
 )
 
 // wordings are those of figures, by the names of their limits.
@@ -67,9 +68,9 @@ var wordings = map[string]wording{
 	"max_attribution": {
 		"Greatest chance that a value is learnt",
 		"The sensitive value of some record is learnt with this chance, by a match or without one.",
-		"",
+		byMatches,
 	},
-	"expected_attributions": {"Expected values learnt", "The sensitive values of so many records are expected to be learnt.", ""},
+	"expected_attributions": {"Expected values learnt", "The sensitive values of so many records are expected to be learnt.", byMatches},
 	"sap": {
 		"Greatest chance that a zero is found (SAP)",
 		"Who knows some people of a table, and subtracts them, finds a combination to be empty with this chance.",
