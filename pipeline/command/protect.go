@@ -71,8 +71,13 @@ out by --drop. Exit status 3: the target cannot be met; the nearest release is t
 					return err
 				}
 			}
-			if len(out.Best) == 0 || out.Released != nil && !out.Released.Met {
-				return cli.Exit("", 3)
+			switch {
+			case len(out.Best) == 0 && out.Stopped != "":
+				return &notMetError{[]string{"nothing that was tried meets the target (" + out.Target + "): " + out.Stopped}}
+			case len(out.Best) == 0:
+				return &notMetError{[]string{"nothing meets the target: " + out.Target}}
+			case out.Released != nil && !out.Released.Met:
+				return &notMetError{[]string{"the release does not meet " + strings.Join(out.Released.Missed, ", ")}}
 			}
 			return nil
 		},

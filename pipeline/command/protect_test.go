@@ -2,87 +2,64 @@ package command
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// The report tells what a release cost in a few lines, and names columns that tell what was made coarser, which --drop leaves out.
-func TestProtectTellsCosts(t *testing.T) {
-	t.Chdir(t.TempDir())
-	people := strings.Repeat("20,n,10,1980\n20,n,20,1980\n21,n,30,1979\n21,n,,1979\n30,s,50,1970\n"+
-		"30,s,60,1970\n31,s,70,1969\n31,s,81,1969\n32,n,5,1968\n32,n,7,1968\n", 6)
-	require.NoError(t, os.WriteFile("in.csv", []byte("age,region,wage,born\n"+people), 0o600))
-	flags := "protect in.csv --key age,region --target k=2 --hierarchy age=10 --hierarchy age=levels:1..1 --hierarchy region=fixed --out r.csv --means wage"
-	r := microrisk(t, strings.Fields(flags)...)
-	require.Equal(t, ExitDone, r.status, r.err)
-	require.Contains(t, r.out, `  what it cost  categories  cells coarser  hidden  shares moved
-  age                5 > 2             60       0         0.0 %
-Of all pairs age and region lose most of their relation (Cramer's V 1, now
-0.6667); no mean of wage moves.
-`)
-	require.Contains(t, r.out, "born stays in the release and tells age")
-	r = microrisk(t, strings.Fields(flags+" --drop born")...)
-	require.Equal(t, ExitDone, r.status, r.err)
-	require.NotContains(t, r.out, "born stays")
-	text, err := os.ReadFile("r.csv")
-	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), "age,region,wage\n"))
-	r = microrisk(t, "protect", "in.csv", "--key", "age", "--target", "k=2", "--means", "wage")
-	require.Equal(t, ExitWrong, r.status)
-}
+const toProtect = "id,a,b-c,\"q,x\",n\n1,x,1,u,5\n2,x,1,u,6\n3,y,2,v,7\n4,y,2,v,8\n5,z,3,u,9\n6,z,4,u,9\n"
 
-// inRepository puts the test beside copies of the examples, and is the repository.
-func inRepository(t *testing.T, files ...string) string {
-	t.Helper()
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.CopyFS("examples/data", os.DirFS(filepath.Join(root, "examples/data"))))
-	for _, file := range files {
-		require.NoError(t, os.WriteFile(file, read(t, filepath.Join(root, file)), 0o600))
-	}
-	return root
-}
-
-// The way from a file to its release runs as it is printed: on the front page, and step by step, with the figures that are told; the spec that is written
-// makes the same release.
-func TestStoryOfRelease(t *testing.T) {
-	root := inRepository(t, "examples/protect.yaml", "examples/education.csv", "examples/release.yaml")
-	steps := printedUnder(t, filepath.Join(root, "examples/README.md"), "## From a file to its release")
-	require.Len(t, steps, 5)
-	var out []string
-	var made []byte
-	for _, args := range steps {
-		if args[0] == "run" {
-			made = read(t, "cps1988.release.parquet")
-		}
-		r := microrisk(t, args...)
-		require.Equal(t, ExitDone, r.status, "%v: %s", args, r.err)
-		out = append(out, r.out)
-	}
-	require.Equal(t, made, read(t, "cps1988.release.parquet"))
-	require.Contains(t, out[1], "experience = -4")
-	protected := strings.Join(strings.Fields(out[2]), " ")
-	require.Contains(t, protected, "320 of 320")
-	require.Contains(t, protected, "5,082 cells are suppressed: 240 of education, 4,791 of experience")
-	require.Contains(t, protected, "up to 41.1 % (experience 53: 31 records, now 6)")
-	require.Contains(t, out[3], "0 of at most 0, kept")
-	printed := 0
-	for line := range strings.Lines(string(read(t, filepath.Join(root, "README.md")))) {
-		if args, is := strings.CutPrefix(line, "    go run . "); is {
-			printed++
-			r := microrisk(t, strings.Fields(args)...)
-			require.Equal(t, ExitDone, r.status, "%s: %s", line, r.err)
+// The exit status says whether the target is met; what is wrong is told in one line, and nothing is left behind.
+func TestProtectStatuses(t *testing.T) {
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"--target", "k=2", "--out", "o.csv"}, ExitDone, "counted again"},
+		{[]string{"--target", "k=2", "--suppress", "cells", "--out", "o.csv"}, ExitDone, "are suppressed"},
+		{[]string{"--target", "k=2", "--suppress", "cells", "--fit", "own"}, ExitDone, "To make it"},
+		{[]string{"--target", "k=2", "--suppress", "records", "--out", "o.csv"}, ExitDone, "counted again"},
+		{[]string{"--target", "k=7"}, ExitLimit, "nothing meets the target: k = 7"},
+		{[]string{"--target", "k=7", "--suppress", "cells"}, ExitLimit, "nothing meets"},
+		{[]string{"--target", "k=1"}, ExitWrong, "at least 2"},
+		{[]string{"--target", "l=2"}, ExitWrong, "it must be one of"},
+		{nil, ExitWrong, "when the release is safe"},
+		{[]string{"--target", "k=2", "--share", "0.5"}, ExitWrong, "--share is of suppression"},
+		{[]string{"--target", "k=2", "--time", "5", "--checks", "5"}, ExitWrong, "leave one of them out"},
+		{[]string{"--target", "k=2", "--hierarchy", "a=none.csv"}, ExitWrong, "the hierarchy of a"},
+		{[]string{"--target", "k=2", "--hierarchy", "a"}, ExitWrong, "VARIABLE=FILE"},
+		{[]string{"--target", "k=2", "--out", "d.csv"}, ExitWrong, "is the input"},
+		{[]string{"--target", "k=2", "--missing", "drop"}, ExitWrong, "--missing"},
+	} {
+		t.Chdir(t.TempDir())
+		require.NoError(t, os.WriteFile("d.csv", []byte(toProtect), 0o600))
+		r := microrisk(t, append([]string{"protect", "d.csv", "--key", `a,b-c,"q,x"`}, c.args...)...)
+		assert.Equal(t, c.status, r.status, "%v: %s %s", c.args, r.out, r.err)
+		assert.Contains(t, r.out+r.err, c.says, c.args)
+		if c.status != ExitDone {
+			assert.NoFileExists(t, "o.csv")
 		}
 	}
-	require.Equal(t, 5, printed)
-	ignored := strings.Split(string(read(t, filepath.Join(root, ".gitignore"))), "\n")
-	entries, err := os.ReadDir(".")
-	require.NoError(t, err)
-	for _, e := range entries {
-		require.True(t, e.Name() == "examples" || containsPattern(ignored, e.Name()), "%s is left", e.Name())
+}
+
+// A comparison is a gate on the second file.
+func TestCompareStatuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("d.csv", []byte(toProtect), 0o600))
+	r := microrisk(t, "protect", "d.csv", "--key", `a,b-c,"q,x"`, "--target", "k=2", "--out", "o.csv")
+	require.Equal(t, ExitDone, r.status, r.err)
+	r = microrisk(t, "compare", "d.csv", "o.csv", "--key", `a,b-c,"q,x"`, "--limit", "sample_uniques=0", "--json", "c.json")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "to none")
+	require.FileExists(t, "c.json")
+	r = microrisk(t, "compare", "d.csv", "d.csv", "--key", `a,b-c,"q,x"`, "--limit", "sample_uniques=0")
+	require.Equal(t, ExitLimit, r.status)
+	for want, args := range map[string][]string{"two files": {"d.csv"}, "a spec and a file": {"d.csv", "x.yaml"}, "no column": {"d.csv", "o.csv", "--key", "zz"},
+		"--top": {"d.csv", "o.csv", "--key", "a", "--top", "0"}, "sample_uniques": {"d.csv", "o.csv", "--key", "a", "--limit", "sample_uniqes=0"}} {
+		r := microrisk(t, append([]string{"compare"}, args...)...)
+		assert.Equal(t, ExitWrong, r.status, "%v: %s", args, r.err)
+		assert.Contains(t, r.err, want)
 	}
 }

@@ -142,7 +142,7 @@ func (c *cutter) judge(o *recoding.Outcome, worst []float64) ([]float64, bool, e
 		return nil, false, err
 	}
 	if len(x.variables) == 0 {
-		return c.loss.Bound(l, o.Node), true, nil
+		return c.loss.Bound(l, o.Node), o.Suppressed == 0, nil // all are of one class
 	}
 	if err := c.solve(x, true); errors.Is(err, local.ErrTooFew) {
 		return []float64{bound}, false, nil
