@@ -35,6 +35,7 @@ type Outcome struct {
 	Rankings []operators.Ranking // the riskiest records
 	Breaches []Breach            // limits that were passed; the outputs are written nevertheless
 	Profile  *limits.Profile     // of limits, nil for none
+	Finer    []string            // columns that the outputs have as they are in the input, while the figures are of them as recoded
 }
 
 // running is a spec that is being run.
@@ -124,7 +125,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options, besid
 
 // outcome is what came of a run, but for its rows.
 func (j *running) outcome(document *schemas.Summary, profile *limits.Profile) *Outcome {
-	o := &Outcome{Spec: j.Spec, Summary: document, Inputs: j.Source.Inputs(), Outputs: j.Outputs.Paths, Profile: profile}
+	o := &Outcome{Spec: j.Spec, Summary: document, Inputs: j.Source.Inputs(), Outputs: j.Outputs.Paths, Profile: profile, Finer: looser(j.Spec)}
 	if j.Outputs.Stdout {
 		o.Outputs = []string{"-"}
 	}

@@ -63,6 +63,7 @@ func newMasks(s *schemas.Summary, public bool) masks {
 			if key != nil { // records of classes of 1, 2, ...: those of one are the uniques
 				rest := x.Violations - key.SampleUniques
 				hide(m.hidden[schemas.LimitSampleUniques] || rest > 0 && rest < 2*fewest, kanonymity.Limit)
+				hide(m.small(rest-2*int64(math.Round(key.Doubles))), kanonymity.Limit) // of classes of more than two
 			}
 		default:
 			for name, v := range p.Figures() {

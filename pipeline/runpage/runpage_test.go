@@ -101,6 +101,16 @@ func TestRecordsAboveTheLimit(t *testing.T) {
 	require.NotContains(t, both(t, run(t, measures+"limits: {max_correct_match: 0.06}\n"), page.Office, false)[0], "above the limit", "no band ends there")
 }
 
+// A verdict is of the file that was written: recodes that it does not have make no file safe.
+func TestFinerThanAssessed(t *testing.T) {
+	const recodes = "operators: [recode: {B5: {from: B, width: 50%s}}, suda: {key: {variables: [B5]}}]\nlimits: {sample_uniques: 0}\n"
+	for _, text := range both(t, run(t, fmt.Sprintf(recodes, ", keep: false")), page.Office, false) {
+		require.Contains(t, text, "Not the file that was written")
+	}
+	o := run(t, "operators: [recode: {B: {width: 50, replace: true}}, suda: {key: {variables: [B]}}]\nlimits: {sample_uniques: 0}\n")
+	require.Contains(t, both(t, o, page.Office, false)[0], "Yes, by the one limit")
+}
+
 // Every measure has a page, for the office and for publication.
 func TestMeasures(t *testing.T) {
 	for measure, want := range map[string]string{

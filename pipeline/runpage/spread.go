@@ -3,6 +3,7 @@ package runpage
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"microrisk/operators"
 	"microrisk/operators/mc3"
@@ -122,13 +123,21 @@ func bandText(from, to operators.Band) string {
 	case to.Most == 0:
 		return "0"
 	case from.Above == 0 && from.Most == 0:
-		return "0 to " + report.Figure(to.Most)
+		return "0 to " + edge(to.Most)
 	case from.Above == 0:
-		return "above 0, at most " + report.Figure(to.Most)
+		return "above 0, at most " + edge(to.Most)
 	case math.IsInf(to.Most, 1):
-		return "above " + report.Figure(from.Above)
+		return "above " + edge(from.Above)
 	}
-	return "above " + report.Figure(from.Above) + ", at most " + report.Figure(to.Most)
+	return "above " + edge(from.Above) + ", at most " + edge(to.Most)
+}
+
+// edge is the end of a band.
+func edge(x float64) string {
+	if x < 1 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return report.Figure(x)
 }
 
 // sizes has the minimal sample uniques by their number of variables.

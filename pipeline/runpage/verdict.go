@@ -42,6 +42,11 @@ func (m *maker) verdict() *page.Verdict {
 	case len(unsure) > 0:
 		v.State, v.Answer = page.Open, "Not surely: the limits are met by the best estimates, but not all beyond doubt."
 	}
+	if len(m.Finer) > 0 && broken == 0 {
+		v.State, v.Answer = page.Open, "Not the file that was written: the limits are met by the figures, but these are of "+listed(
+			printable(m.Finer),
+		)+" as recoded, and the file has the values as they were."
+	}
 	v.Blocks = append(v.Blocks, page.Block{Table: m.limitTable()})
 	if broken > 0 && !m.public && m.changes() != nil {
 		v.Blocks = append(v.Blocks, page.Text("What could be changed stands below, under \"What to change\"."))
@@ -56,6 +61,14 @@ func (m *maker) verdict() *page.Verdict {
 	v.Blocks = append(v.Blocks, page.Note(
 		"A verdict is about these figures alone: not about laws and contracts, nor about what else is known of people than the key variables."))
 	return v
+}
+
+func printable(names []string) []string {
+	var list []string
+	for _, name := range names {
+		list = append(list, report.Printable(name))
+	}
+	return list
 }
 
 // noLimits says that nothing was asked, and what could have been.
