@@ -164,13 +164,13 @@ func (b *bound) fitTable(ctx context.Context, t *contingency.Table, env operator
 			l.together(d)
 		}
 	}
-	if laws[0].intervals, err = laws[0].uncertain(ctx, d, o); err != nil {
-		return nil, err
-	}
 	if b.halved() {
 		if laws[0].halves, err = b.halve(ctx, laws[0], d, o, env); err != nil {
 			return nil, err
 		}
+	}
+	if laws[0].intervals, err = laws[0].uncertain(ctx, d, o); err != nil {
+		return nil, err
 	}
 	f := &fitted{bound: b, count: make([]int64, t.Classes())}
 	for i, n := range d.Counts {

@@ -10,10 +10,11 @@ import (
 	"microrisk/operators"
 )
 
-// Halves say how the models do where the truth is known: a random half of the records is taken as the sample, and all records as the population.
-// What cells have in the half is foretold by the graphs that were found in all of them.
+// Halves say how the models do where the truth is known: random halves of the records are taken as samples, and all records as the population.
+// What cells have in a half is foretold by the graphs that were found in all of them.
 type Halves struct {
-	Uniques int64     `json:"sample_uniques"` // of the half
+	Halves  int       `json:"halves"`
+	Uniques int64     `json:"sample_uniques"` // of the halves
 	PUSU    Foretold  `json:"pu_su"`
 	CMSU    Foretold  `json:"cm_su"`
 	Bins    []HalfBin `json:"bins"`
@@ -39,6 +40,16 @@ func (f Foretold) Off() float64 {
 	return 0
 }
 
+// missed is the standard deviation, on the logit scale, of what the models miss beyond chance.
+func (f Foretold) missed() float64 {
+	p, q := inside(f.Estimate), inside(f.Observed)
+	by, se := math.Log(p/(1-p))-math.Log(q/(1-q)), f.SE/(q*(1-q))
+	return math.Sqrt(max(0, by*by-se*se))
+}
+
+// inside keeps a share off the ends.
+func inside(p float64) float64 { return min(max(p, 0.005), 0.995) }
+
 // A HalfBin holds sample uniques of the half with neighbouring estimates.
 type HalfBin struct {
 	Records  int64   `json:"records"`
@@ -52,49 +63,77 @@ func (b *bound) halved() bool {
 	return b.Model == nil && c.Anchor == "" && !b.each && (c.Estimator == "" || c.Estimator == Estimators[0] || c.Estimator == string(risk.Exact))
 }
 
-// halve tries the law on half of the sample; nil where the half has no sample unique.
+// How many halves are drawn: small files have more, as one tells little of them.
+const (
+	mostHalves = 8
+	halfCells  = 100_000 // cells of all halves, about
+)
+
+// halve tries the law on halves of the sample; nil where they have no sample unique.
 func (b *bound) halve(ctx context.Context, l *fittedLaw, d *bayes.Data, o risk.Options, env operators.Env) (*Halves, error) {
-	half, whole := d.Half(o.Seed)
-	o.Unsampled, o.Progress = float64(d.Records-half.Records), nil
-	if half.Records == 0 || o.Unsampled == 0 {
-		return nil, nil
-	}
-	law, err := risk.NewLaw(ctx, half, l.precision, l.law.Models, o.Workers)
-	if err != nil {
-		return nil, err
-	}
-	of := &fittedLaw{precision: l.precision, law: law}
-	if of.cells, err = law.Cells(ctx, half, o); err != nil {
-		return nil, err
-	}
-	if b.adjusts() {
-		env.Warn = func(string, ...any) {} // what is wrong with the half is so with the whole, or chance
-		if _, err = b.adjust(ctx, of, half, o, env); err != nil {
+	h := &Halves{}
+	env.Warn = func(string, ...any) {} // what is wrong with a half is so with the whole, or chance
+	o.Progress = nil
+	for r := range uint64(min(mostHalves, max(1, halfCells/max(1, d.Cells())))) {
+		half, whole := d.Half(o.Seed + r<<32)
+		of := o
+		of.Unsampled = float64(d.Records - half.Records)
+		if half.Records == 0 || of.Unsampled == 0 {
+			continue
+		}
+		law, err := risk.NewLaw(ctx, half, l.precision, l.law.Models, o.Workers)
+		if err != nil {
 			return nil, err
 		}
+		fit := &fittedLaw{precision: l.precision, law: law}
+		if fit.cells, err = law.Cells(ctx, half, of); err != nil {
+			return nil, err
+		}
+		if b.adjusts() {
+			if _, err = b.adjust(ctx, fit, half, of, env); err != nil {
+				return nil, err
+			}
+		}
+		h.take(fit.cells, half.Counts, whole)
 	}
-	h := &Halves{}
-	var alone, variance, spread float64
-	for i, f := range half.Counts {
+	return h.finish()
+}
+
+// take adds the sample uniques of a half.
+func (h *Halves) take(cells *risk.Cells, counts, whole []int64) {
+	n := 0
+	for i, f := range counts {
 		if f != 1 {
 			continue
 		}
-		h.Uniques++
-		p, match := min(of.cells.PopulationUnique[i], 1), min(of.cells.CorrectMatch[i], 1)
-		alone += p
-		variance += p * (1 - p)
-		spread += match * (1 - match) // at least the variance of 1/F
+		n++
+		p, match := min(cells.PopulationUnique[i], 1), min(cells.CorrectMatch[i], 1)
+		h.PUSU.Estimate += p
+		h.PUSU.SE += p * (1 - p)
+		h.CMSU.SE += match * (1 - match) // at least the variance of 1/F
 		if whole[i] == 1 {
 			h.PUSU.Observed++
 		}
 		h.estimate, h.truth = append(h.estimate, match), append(h.truth, 1/float64(whole[i]))
 	}
+	if n > 0 {
+		h.Halves++
+		h.Uniques += int64(n)
+	}
+}
+
+// finish takes means.
+func (h *Halves) finish() (*Halves, error) {
 	if h.Uniques == 0 {
 		return nil, nil
 	}
 	n := float64(h.Uniques)
-	h.PUSU = Foretold{alone / n, h.PUSU.Observed / n, math.Sqrt(variance) / n}
-	h.CMSU.SE = math.Sqrt(spread) / n
+	// The halves are of one sample: they tell less than as many samples would, and more than one half.
+	se := func(variance float64) float64 {
+		return math.Sqrt(variance/n*float64(h.Halves)/n) * math.Sqrt((1+1/float64(h.Halves))/2)
+	}
+	h.PUSU = Foretold{h.PUSU.Estimate / n, h.PUSU.Observed / n, se(h.PUSU.SE)}
+	h.CMSU.SE = se(h.CMSU.SE)
 	bins, err := evaluate.Calibrate(h.estimate, h.truth, calibrationBins)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (c *Config) Report(_ *schemas.Spec, document any) report.Section {
 		cliques := slices.DeleteFunc(strings.SplitAfter(report.Printable(m.Models[0].Cliques), "]"), func(s string) bool { return s == "" })
 		parts = append(parts, report.Part{Label: "    most probable model", Words: cliques})
 	}
-	if m.Halves != nil {
+	if m.Halves != nil && m.Halves.sentence() != "" {
 		parts = append(parts, report.Part{Note: m.Halves.sentence()})
 	}
 	return report.Section{Place: report.Modelled, Parts: slices.Concat(parts, relativeParts(m), baselineParts(m))}
@@ -111,10 +111,20 @@ func fitOf(e *EffectsSummary) string {
 	return text + fmt.Sprintf("%s keys of %d records, foretold %.0f", report.Count(worst.Observed), worst.Records, worst.Expected)
 }
 
-// sentence says how the models do on half of the sample.
+// fewUniques is how many sample uniques halves have at least of which a report tells.
+const fewUniques = 20
+
+// sentence says how the models do on half of the sample; nothing of few sample uniques.
 func (h *Halves) sentence() string {
-	text := fmt.Sprintf("Tried on a random half of the records: of its %s, %s should be alone in all records, and %s are",
-		report.Plural(h.Uniques, "unique key", "unique keys"), report.Percent(100*h.PUSU.Estimate), report.Percent(100*h.PUSU.Observed))
+	if h.Uniques < fewUniques {
+		return ""
+	}
+	halves := "a random half"
+	if h.Halves > 1 {
+		halves = fmt.Sprintf("%d random halves", h.Halves)
+	}
+	text := fmt.Sprintf("Tried on %s of the records: of %s there, %s should be alone in all records, and %s are",
+		halves, report.Plural(h.Uniques, "unique key", "unique keys"), report.Percent(100*h.PUSU.Estimate), report.Percent(100*h.PUSU.Observed))
 	switch by := h.PUSU.Off(); {
 	case by > 0:
 		return text + ": the models overstate the risk."

@@ -48,8 +48,9 @@ type alikeCells struct {
 }
 
 // uncertain says how sure the measures of the file are; nothing of cells without effects, whose models overstate by far more than they know. The
-// variance of each has five parts: that of F given the rate of its cell; that of the rates given the models; what models differ by; what the
-// standard error of sigma makes; and what another kind of effects would.
+// variance of each has six parts: that of F given the rate of its cell; that of the rates given the models; what models differ by; what the
+// standard error of sigma makes; what another kind of effects would; and what the models missed, beyond chance, where they were tried on halves of the
+// sample.
 func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options) ([]Interval, error) {
 	f := l.file
 	if l.known != nil { // what known tables leave open of several cells hangs together
@@ -71,14 +72,19 @@ func (l *fittedLaw) uncertain(ctx context.Context, d *bayes.Data, o risk.Options
 	for q := range variances {
 		variances[q] += between[q]
 	}
+	alone, match := 0.0, 0.0 // how far the models were off on half of the sample, on the logit scale
+	if h := l.halves; h != nil {
+		alone, match = h.PUSU.missed(), h.CMSU.missed()
+	}
+	off := func(p, by float64) float64 { return p * (1 - p) * by }
 	se := func(sum int) float64 { return math.Sqrt(variances[sum]) }
 	drawn := f.PopulationUniques * (1 - u.fraction) // each population unique was drawn, or not
 	return []Interval{
-		IntervalOf(LimitPU, f.PU, math.Hypot(se(sumUniques), math.Sqrt(drawn))/n, 1),
-		IntervalOf(LimitPUSU, f.PUSU, se(sumUniques)/n1, 1),
-		IntervalOf(LimitCMUM, f.CMUM, f.CMUM*f.CMUM*se(sumPeople)/n1, 1),
-		IntervalOf(LimitCMSU, f.CMSU, se(sumMatches)/n1, 1),
-		IntervalOf(schemas.LimitReidentifications, f.Reidentifications, se(sumAll), float64(d.Cells())),
+		IntervalOf(LimitPU, f.PU, math.Hypot(math.Hypot(se(sumUniques), math.Sqrt(drawn))/n, off(f.PU, alone)), 1),
+		IntervalOf(LimitPUSU, f.PUSU, math.Hypot(se(sumUniques)/n1, off(f.PUSU, alone)), 1),
+		IntervalOf(LimitCMUM, f.CMUM, math.Hypot(f.CMUM*f.CMUM*se(sumPeople)/n1, off(f.CMUM, match)), 1),
+		IntervalOf(LimitCMSU, f.CMSU, math.Hypot(se(sumMatches)/n1, off(f.CMSU, match)), 1),
+		IntervalOf(schemas.LimitReidentifications, f.Reidentifications, math.Hypot(se(sumAll), n*off(f.Reidentifications/n, match)), float64(d.Cells())),
 	}, nil
 }
 

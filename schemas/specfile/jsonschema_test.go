@@ -136,7 +136,7 @@ func summary() *schemas.Summary {
 		Reidentified:     half,
 		ReidentifiedPart: half,
 		Intervals:        []mc3.Interval{{Measure: mc3.LimitPU, SE: 0.1, Lower: 0.4, Upper: 0.6}},
-		Halves: &mc3.Halves{Uniques: 7, PUSU: mc3.Foretold{Estimate: 0.5, Observed: 0.4, SE: 0.1}, CMSU: mc3.Foretold{Estimate: 0.6, Observed: 0.5, SE: 0.1},
+		Halves: &mc3.Halves{Halves: 2, Uniques: 7, PUSU: mc3.Foretold{Estimate: 0.5, Observed: 0.4, SE: 0.1}, CMSU: mc3.Foretold{Estimate: 0.6, Observed: 0.5, SE: 0.1},
 			Bins: []mc3.HalfBin{{Records: 7, Estimate: 0.6, Observed: 0.5}}},
 		SD: &mc3.Deviations{PopulationUniques: 1, CorrectMatches: 2, Reidentifications: 3},
 		Models: []mc3.ModelSummary{
