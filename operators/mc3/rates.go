@@ -16,6 +16,7 @@ import (
 type Rates struct {
 	Data   *bayes.Data // the cells: the classes of the table that are not dropped
 	Means  []float64   // probability of each cell, as what others make of it tells: without its own records
+	Kept   []float64   // the same, without one of its records alone
 	Models int
 
 	law     *risk.Law
@@ -48,7 +49,10 @@ func (c Config) Rates(ctx context.Context, t *contingency.Table, key schemas.Key
 		return nil, err
 	}
 	r := &Rates{Data: d, Models: len(laws[0].law.Models), law: laws[0].law, options: o}
-	r.Means, err = r.law.LeftOut(ctx, d, true, o)
+	if r.Means, err = r.law.LeftOut(ctx, d, true, o); err != nil {
+		return nil, err
+	}
+	r.Kept, err = r.law.LeftOut(ctx, d, false, o)
 	return r, err
 }
 

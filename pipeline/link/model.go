@@ -170,6 +170,10 @@ func (l *linking) estimate(ctx context.Context, m *fittedModel, words *released.
 	} else if m.effects.Unknown != "" && m.samples.Union < 1 {
 		l.warn(out, "nothing is known of effects of cells (%s): they are taken to have none", m.effects.Unknown)
 	}
+	// Where nobody else is like them, what records say of their own cell is all that there is: without them the chance would be far too sure.
+	for i, mean := range m.rates.Kept {
+		m.cells[i].People = math.Max(m.people*mean, math.SmallestNonzeroFloat64)
+	}
 	m.joint = m.samples.Joint(m.effects.Sigma)
 	return nil
 }
