@@ -56,7 +56,7 @@ func TestCompareStatuses(t *testing.T) {
 	require.FileExists(t, "c.json")
 	r = microrisk(t, "compare", "d.csv", "d.csv", "--key", `a,b-c,"q,x"`, "--limit", "sample_uniques=0")
 	require.Equal(t, ExitLimit, r.status)
-	for want, args := range map[string][]string{"two files": {"d.csv"}, "a spec and a file": {"d.csv", "x.yaml"}, "no column": {"d.csv", "o.csv", "--key", "zz"},
+	for want, args := range map[string][]string{"two files": {"d.csv"}, "a spec and a file": {"d.csv", "x.yaml"}, "none of the key variables": {"d.csv", "o.csv", "--key", "zz"},
 		"--top": {"d.csv", "o.csv", "--key", "a", "--top", "0"}, "sample_uniques": {"d.csv", "o.csv", "--key", "a", "--limit", "sample_uniqes=0"}} {
 		r := microrisk(t, append([]string{"compare"}, args...)...)
 		assert.Equal(t, ExitWrong, r.status, "%v: %s", args, r.err)
