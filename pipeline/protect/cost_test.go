@@ -158,3 +158,26 @@ func TestColumnsOfReleases(t *testing.T) {
 		require.NoFileExists(t, "out.csv")
 	}
 }
+
+// Who may make categories coarser besides does not lose more than who hides cells of the file as it is: recodings are not chosen by the first look at
+// their cells.
+func TestBothLoseNoMoreThanCells(t *testing.T) {
+	for seed, rows := range map[uint64]int{0: 150, 41: 60, 66: 60, 7: 300} {
+		inFolder(t, map[string]string{"in.csv": toProtect(seed, rows), "places.csv": places})
+		loss := func(levels ...string) float64 {
+			s := protection(t, "k=3", protect.SuppressCells)
+			s.Release, s.Out, s.JSON = "", "", ""
+			for _, f := range levels {
+				require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, f))
+			}
+			out, err := protect.Run(t.Context(), s, session.Options{})
+			require.NoError(t, err)
+			for i := 1; i < len(out.Best); i++ {
+				require.LessOrEqual(t, out.Best[i-1].Loss, out.Best[i].Loss)
+			}
+			require.LessOrEqual(t, len(out.Best), 4)
+			return out.Best[0].Loss
+		}
+		require.LessOrEqual(t, loss(), loss("age=levels:0..0", "place=levels:0..0", "sex=levels:0..0")+1e-12, seed)
+	}
+}

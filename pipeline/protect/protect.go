@@ -204,6 +204,7 @@ func (p *protecting) searchBy(ctx context.Context, rule recoding.Rule) (*Outcome
 	o := p.searchOptions(rule)
 	if p.Suppress == SuppressCells {
 		o.Judge = p.cutter(ctx, rule).judge
+		o.Alternatives = max(o.Alternatives, polished-1)
 	}
 	found, err := p.lattice.Search(ctx, o)
 	if err != nil {
@@ -214,16 +215,38 @@ func (p *protecting) searchBy(ctx context.Context, rule recoding.Rule) (*Outcome
 		return out, nil
 	}
 	out.Fit, out.Proven = cmp.Or(p.Fit, FitClass), false
+	return out, p.polish(out, p.cutter(ctx, rule))
+}
+
+// The search looks at each recoding's cells with the least effort, and with more so many of the best ones whose loss may fall below the best by it.
+const (
+	polished = 6
+	saving   = 0.2 // of the loss, at most, as far as is known
+)
+
+// polish suppresses cells of the best recodings with more effort, and puts them into order by what they lose then.
+func (p *protecting) polish(out *Outcome, c *cutter) error {
+	start := time.Now()
+	p.cut = nil
+	var best float64
 	for i := range out.Best {
-		if i > 0 {
-			out.Best[i].Suppressed = 0
+		r := &out.Best[i]
+		late := p.Checks == 0 && time.Since(start).Seconds() > p.Time/2
+		if i > 0 && (r.Loss*(1-saving) > best || late) {
+			r.Suppressed = 0
 			continue
 		}
-		if p.cut, err = p.cutter(ctx, rule).finish(&out.Best[i]); err != nil {
-			return nil, err
+		x, err := c.finish(r)
+		if err != nil {
+			return err
+		}
+		if i == 0 || r.Loss < best {
+			p.cut, best = x, r.Loss
 		}
 	}
-	return out, nil
+	slices.SortStableFunc(out.Best, func(a, b Release) int { return cmp.Compare(a.Loss, b.Loss) })
+	out.Best = out.Best[:min(len(out.Best), p.Alternatives+1)]
+	return nil
 }
 
 // Frontier tells whether it can be told what less of the target would cost.
