@@ -144,7 +144,9 @@ func (o *Outcome) beforeAfter() []page.Block {
 	whole("combinations", func(m *Measures) int64 { return m.Classes })
 	whole("sample uniques", func(m *Measures) int64 { return m.SampleUniques })
 	whole("doubles", func(m *Measures) int64 { return int64(m.Doubles) })
-	whole("records that are not safe", func(m *Measures) int64 { return m.Unsafe })
+	if o.Before.Unsafe > 0 || after != nil && after.Measures.Unsafe > 0 { // a target by models has none
+		whole("records that are not safe", func(m *Measures) int64 { return m.Unsafe })
+	}
 	number("mean of 1 / (records with the key)", func(m *Measures) *float64 { return &m.MeanRisk })
 	number("DIS", func(m *Measures) *float64 { return m.DIS })
 	number("expected re-identifications", func(m *Measures) *float64 { return m.Expected })
