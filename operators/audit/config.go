@@ -17,7 +17,7 @@ const Name = "audit"
 // A Config is what a spec says of the operator. Its source is the published table.
 type Config struct {
 	Prefix     string
-	Truth      string // the internal folder of protect
+	Truth      string // the internal folder of the operator protect
 	Insider    string // what the only contributors of hidden cells must not know; "" is what the log says, as with the others
 	Beforehand string
 	Sliding    *int
@@ -30,7 +30,7 @@ type Config struct {
 func (c *Config) Fields() schemas.Table {
 	return schemas.Table{Required: []string{"truth"}, Fields: []schemas.Field{
 		schemas.PrefixField(&c.Prefix, Name),
-		{Name: "truth", To: &c.Truth, File: true, Doc: "The internal folder of protect, by whose table and log the source was made."},
+		{Name: "truth", To: &c.Truth, File: true, Doc: "The internal folder of the operator protect (or microrisk table protect), by whose table and log the source was made."},
 		{Name: "insider", To: &c.Insider, Words: protect.Insider,
 			Doc: "What the only contributors of hidden cells must not know of others: exact, full or off; without it what the log says."},
 		{Name: "beforehand", To: &c.Beforehand, Words: protect.Beforehand,
@@ -45,7 +45,7 @@ func (c *Config) Fields() schemas.Table {
 // Check tells what the field table cannot.
 func (c *Config) Check(k *schemas.Checker, path string, _ *schemas.Spec) {
 	if c.Truth == "" {
-		k.Add(path+".truth", "audit does not say what is true: truth is the internal folder of protect")
+		k.Add(path+".truth", "audit does not say what is true: truth is the internal folder of the operator protect, or of table protect")
 	}
 	if c.All && c.Out == "" {
 		k.Add(path+".all_intervals", "findings of all cells are for a file of them, and none is named (out)")

@@ -26,7 +26,8 @@ var document []byte
 
 func init() {
 	operators.Register(schemas.Kind{Name: Name, Document: document, New: func() schemas.Config { return &Config{} },
-		Doc: "Makes a table that can be published: unsafe cells are found, hidden or rounded, and the result is audited."})
+		Doc: "Makes a table that can be published, as microrisk table protect does: unsafe cells are found, hidden or rounded, and the result is audited. " +
+			"Files of records are made safe by microrisk protect."})
 }
 
 // rowsAtOnce is after how many classes the context is looked at.

@@ -27,6 +27,7 @@ single cells of the records that stay risky. All recodings by the hierarchies of
 key variables are the candidates; the one at the least loss that meets the target is
 found, with a bound on what any other could save, and the next best ones. A variable
 without a --hierarchy can be left out, and banded if it has many whole numbers.
+Tables of counts or sums are protected by microrisk table protect.
 
 Targets (--target, several must all hold): k=3 (at least 3 records share each key),
 uniques=0, msu=2 (no minimal sample unique of up to 2 variables), mean_risk=0.05 (mean

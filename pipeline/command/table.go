@@ -60,7 +60,9 @@ Rules: min:n=3 (fewer contributors than n), dominance:n=3,k=75, p%:p=10,c=1,
 pq:p=10,q=30,c=1 for responses; across:p=40,c=1, contiguous and
 concentration:p=80,unknown=HEALTH for lines of counts. Add inclusive for cells on
 the boundary. --profile takes rules and method from a policy (table profiles).
-With --register the table has to be safe with all that went out before, too.`,
+With --register the table has to be safe with all that went out before, too.
+
+Records of people, made safe as a file of records: microrisk protect.`,
 		Flags: slices.Concat(recordsFlags(), profileFlags(), registerFlags(), reportFlags()[:2], fieldFlags(new(protect.Config).Fields(), new(protect.Columns).Fields())),
 		Action: func(ctx *cli.Context) error {
 			columns := &protect.Columns{}

@@ -37,7 +37,7 @@ func (s *Spec) Fields() schemas.Table {
 	fields := s.Config.Fields()
 	method := fields.Field("method")
 	return schemas.Table{What: "the comparison", Doc: "What methods are compared on a table.", Fields: []schemas.Field{
-		{Name: "methods", To: &s.Methods, Words: method.Words, Word: "method", Doc: "Methods, as protect has them.",
+		{Name: "methods", To: &s.Methods, Words: method.Words, Word: "method", Doc: "Methods, as the operator protect has them.",
 			Flag: &schemas.Flag{Name: "method", Usage: "methods to compare, separated by commas (default: all)"}},
 		{Name: "bases", To: &s.Bases, Range: schemas.AtLeast(2), Doc: "Bases of the methods that have one.",
 			Flag: &schemas.Flag{Name: "base", Usage: "bases of methods that have one, separated by commas (default: 3)"}},

@@ -53,8 +53,9 @@ func (s *Spec) Fields() schemas.Table {
 		s.Spec = &schemas.Spec{}
 	}
 	t := schemas.Table{
-		What:     "the spec",
-		Doc:      "What microrisk protect is asked: the least change of the key after which a file is safe to release.",
+		What: "the spec",
+		Doc: "What microrisk protect is asked: the least change of the key after which a file of records is safe to release. Tables are protected by the " +
+			"operator of the same name.",
 		Required: []string{"source", "key", "safe"},
 	}
 	t.Fields = slices.Concat(s.Spec.Part("source", "sampling", "key", "operators", "allow_empty"), []schemas.Field{

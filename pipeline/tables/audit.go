@@ -26,7 +26,7 @@ import (
 // An AuditSpec asks what a published table gives away.
 type AuditSpec struct {
 	Public  string          // the published table: variables, and value, which is null where it is not published
-	Truth   string          // the internal folder of protect, or a table with the true values
+	Truth   string          // the internal folder of table protect, or a table with the true values
 	Config  protect.Config  // of a table with the true values: variables, hierarchies, total, decimals; insider, sliding and base of all
 	Columns protect.Columns // of a table with the true values
 	Out     string          // file of findings, "" for none
