@@ -9,7 +9,7 @@ func Learnt(match, given float64) float64 { return match + (1-match)*given }
 type Beliefs struct {
 	Key       int64   // other records of the key that have a value
 	Share     float64 // of them, those with the record's value; not looked at if there are none
-	Prior     float64 // the share among all other records that have a value
+	Prior     float64 // the share among all other records that have a value, or what a model of records with other keys says
 	Smoothing float64 // so many records of the key are put in, of which the prior is the share; at least 0
 }
 

@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/bayes/baseline"
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/mc3"
 	"microrisk/schemas"
 )
 
@@ -32,10 +33,12 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	if err := f.matches(ctx, t, env); err != nil {
 		return nil, err
 	}
-	if p := b.Config.Smoothing; p != nil {
-		s.Smoothing = *p
-	} else if s.Match != MatchPopulation {
-		s.Smoothing = DefaultSmoothing
+	s.Values = f.values()
+	s.Smoothing = f.smoothing()
+	if s.Values == ValuesModel && b.weighed() {
+		if err := mc3.EvenWeights(t, f.kept, b.Sampling.Weight, fromClass); err != nil {
+			return nil, err
+		}
 	}
 	for i, p := range f.match {
 		if n := f.kept.Count(i); n > 0 && math.IsNaN(p) {
@@ -48,7 +51,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	frequency := f.kept.Counts()
 	f.Columns = b.Columns(frequency)
 	for i, at := range b.tables {
-		if err := f.learn(ctx, t, tables[at], i); err != nil {
+		if err := f.learn(ctx, t, tables[at], i, env); err != nil {
 			return nil, err
 		}
 	}
@@ -157,13 +160,18 @@ type reading struct {
 }
 
 // learn goes through the table of the key and a sensitive variable: each class of the key is a run of its classes.
-func (f *fitted) learn(ctx context.Context, t, with *contingency.Table, i int) error {
+func (f *fitted) learn(ctx context.Context, t, with *contingency.Table, i int, env operators.Env) error {
 	last, sensitive := len(t.Variables), f.bound.Config.Sensitive[i]
 	missing := with.Variables[last].Missing()
 	out := SensitiveSummary{Name: sensitive.Name, Policy: schemas.MissingIgnore}
 	if sensitive.Missing == schemas.MissingCategory {
 		out.Policy = schemas.MissingCategory
 	}
+	model, models, err := f.model(ctx, with, out.Policy, env)
+	if err != nil {
+		return err
+	}
+	out.Models = models
 	counts := func(code uint32) bool { return code != missing || out.Policy == schemas.MissingCategory }
 	n := with.Classes()
 	x := reading{learnt: make([]float64, n), prior: make([]float64, n), gain: make([]float64, n), has: make([]bool, n)}
@@ -193,9 +201,12 @@ func (f *fitted) learn(ctx context.Context, t, with *contingency.Table, i int) e
 				continue
 			}
 			mean := own.people / float64(own.records)
-			belief := attribution.Beliefs{Key: key.records - 1, Share: key.without(own, mean), Prior: file.without(values[code], mean),
-				Smoothing: f.summary.Smoothing}
-			x.learnt[c], x.prior[c], x.has[c] = attribution.Learnt(f.match[class], belief.Given()), belief.Prior, true
+			prior := file.without(values[code], mean)
+			belief := attribution.Beliefs{Key: key.records - 1, Share: key.without(own, mean), Prior: prior, Smoothing: f.summary.Smoothing}
+			if model != nil {
+				belief.Prior = model[c]
+			}
+			x.learnt[c], x.prior[c], x.has[c] = attribution.Learnt(f.match[class], belief.Given()), prior, true
 			x.gain[c] = x.learnt[c] - x.prior[c]
 		}
 	}

@@ -29,10 +29,14 @@ func learntRows(x *Summary, v SensitiveSummary) [][]report.Cell {
 		with -= v.Missing
 	}
 	by := map[string]string{MatchColumn: "match: " + x.MatchFrom, MatchIndividual: "match: individual risk", MatchPopulation: "match: 1/f"}[x.Match]
+	of := "of a record; "
+	if x.Values == ValuesModel {
+		of = "of a record, by models; "
+	}
 	rows := [][]report.Cell{
 		{report.Left(v.Name + " learnt"), report.Right(report.Figure(v.Expected)), report.Limited(LimitExpected,
 			report.Joined("records expected, "+by, report.OfRecords(x.Records, x.Dropped)))},
-		{report.Left("  mean chance"), report.Right(figure(v.Mean)), report.Left("of a record; " + figure(v.Prior) + " by the shares in the file alone")},
+		{report.Left("  mean chance"), report.Right(figure(v.Mean)), report.Left(of + figure(v.Prior) + " by the shares in the file alone")},
 		{report.Left("  greatest"), report.Right(figure(v.Greatest)), report.Limited(LimitGreatest, "of a record")},
 	}
 	for _, t := range v.Thresholds {

@@ -17,6 +17,7 @@ type Summary struct {
 	PopulationSize *float64           `json:"population_size"`
 	Match          string             `json:"match"` // one of the words above
 	MatchFrom      string             `json:"match_column,omitempty"`
+	Values         string             `json:"values"` // class or model
 	Smoothing      float64            `json:"smoothing"`
 	Sensitive      []SensitiveSummary `json:"sensitive"`
 }
@@ -31,6 +32,7 @@ type SensitiveSummary struct {
 	Prior      *float64    `json:"mean_prior"`
 	Gain       *float64    `json:"mean_gain"`
 	Greatest   *float64    `json:"greatest"`
+	Models     int         `json:"models,omitempty"` // of the key and the variable, if any were fitted
 	Thresholds []Threshold `json:"thresholds"`
 }
 

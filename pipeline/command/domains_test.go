@@ -77,6 +77,30 @@ func TestDomainFit(t *testing.T) {
 	}, ExitFailed, ExitWrong)
 }
 
+// What models of attribution are not looked at is refused.
+func TestAttributionModels(t *testing.T) {
+	folder(t)
+	const with = "assess people.csv --key age,sex --measures attribution --sensitive region --out o.csv "
+	refused(t, map[string]string{
+		with + "--attribution-values model --fraction 1": "--attribution-values model tells of those who are not in the file, which is taken as the whole population: give --fraction",
+		with + "--attribution-values model":              "which is taken as the whole population",
+		with + "--attribution-values mode":               "mode",
+	}, ExitWrong)
+	const begin = "version: 1\nsource: {path: people.csv}\nkey: {variables: [age, sex]}\n"
+	for config, want := range map[string]string{
+		"values: class, model: {search: exact}":          "model says how models are found, and none is fitted here: add values: model",
+		"values: model, model: {prior_precision: [1,2]}": "attribution takes one prior precision, or auto",
+		"values: model, model: {graph: saturated}":       "graph belongs to search: fixed; add that",
+		"values: model, model: {estimator: poisson}":     "estimator",
+	} {
+		require.NoError(t, os.WriteFile("spec.yaml", []byte(begin+"sampling: {fraction: 0.1}\noperators: [{attribution: {sensitive: region, "+config+"}}]\n"), 0o600))
+		refused(t, map[string]string{"validate spec.yaml": want}, ExitFailed, ExitWrong)
+	}
+	r := microrisk(t, append(strings.Fields(with), "--fraction", "0.1")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "of a record, by models")
+}
+
 func TestDomainsRefused(t *testing.T) {
 	folder(t)
 	refused(t, map[string]string{

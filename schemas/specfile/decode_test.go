@@ -103,6 +103,7 @@ func full() *schemas.Spec {
 				MeasureOptions: schemas.MeasureOptions{Prefix: "learnt", Missing: schemas.MissingDrop, Replace: true},
 				Sensitive:      []schemas.KeyVariable{{Name: "HEALTH"}, {Name: "INCOME4", Missing: schemas.MissingCategory}},
 				Match:          "MATCHED", Smoothing: pointer(2.5), Thresholds: []float64{0.25, 0.75},
+				Values: attribution.ValuesModel, Model: mc3.Config{Search: "fixed", Graph: "saturated", PriorPrecision: []float64{2}},
 			}},
 			{Config: &individual.Config{
 				MeasureOptions: schemas.MeasureOptions{Prefix: "bf", Missing: schemas.MissingCategory, Replace: true, By: []string{"ZONE"}}, Household: "HID", Estimator: "approximate",

@@ -241,9 +241,10 @@ func summary() *schemas.Summary {
 		PopulationSize:  &n,
 		Match:           attribution.MatchColumn,
 		MatchFrom:       "mc3_correct_match",
+		Values:          attribution.ValuesModel,
 		Smoothing:       1,
 		Sensitive: []attribution.SensitiveSummary{{Name: "HEALTH", Missing: 1, Policy: schemas.MissingIgnore, Expected: 1.5, Mean: half, Prior: half,
-			Gain: pointer(-0.25), Greatest: half, Thresholds: []attribution.Threshold{{Above: 0.5, Records: 2}}}},
+			Gain: pointer(-0.25), Greatest: half, Models: 3, Thresholds: []attribution.Threshold{{Above: 0.5, Records: 2}}}},
 	}
 	return &schemas.Summary{
 		SchemaVersion: schemas.Version,

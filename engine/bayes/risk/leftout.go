@@ -23,7 +23,9 @@ func (l *Law) LeftOut(ctx context.Context, d *bayes.Data, all bool, o Options) (
 				}
 				for _, i := range p.trees[k] {
 					e := p.edges[i]
-					pi *= (p.terms[e.clique].a[b.numbers[e.clique][j]] - f) / (p.terms[e.separator].a[b.numbers[e.separator][j]] - f)
+					c, at := p.terms[e.clique], p.terms[e.separator]
+					// The counts first: lambda may be too small to be seen beside them.
+					pi *= (c.n[b.numbers[e.clique][j]] - f + c.lambda) / (at.n[b.numbers[e.separator][j]] - f + at.lambda)
 				}
 				means[lo+j] += m.Weight * pi
 			}
