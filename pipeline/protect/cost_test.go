@@ -122,7 +122,7 @@ func TestImpliedColumns(t *testing.T) {
 	assert.Equal(t, "nearly", out.Implied[0].Column)
 	assert.False(t, out.Implied[0].Always)
 	assert.InDelta(t, 119./120, out.Implied[0].Share, 1e-12)
-	assert.Contains(t, strings.Join(out.Warnings, "\n"), "born stays in the release and tells age")
+	assert.Contains(t, strings.Join(out.Warnings, "\n"), "born stays in the release and tells what was made coarser or hidden of age: leave it out (--drop born)")
 	hidden := protected(t, "k=40", protect.SuppressRecords, nil)
 	told := map[string]bool{}
 	for _, x := range hidden.Implied {
@@ -135,6 +135,21 @@ func TestImpliedColumns(t *testing.T) {
 	text, err := os.ReadFile("out.csv")
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(text), "age,region,chance,wage\n"), string(text[:40]))
+}
+
+// The number of a household tells a region that is hidden of one member; that of a person tells nothing, as no other record has it.
+func TestImpliedByHousehold(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		household := i / 4
+		fmt.Fprintf(&b, "%d,%d,%d,%s,1\n", i, household, 20+i%4, string(rune('a'+household%7)))
+	}
+	inFolder(t, map[string]string{"in.csv": "person,household,age,region,wage\n" + b.String()})
+	out := protected(t, "k=30", protect.SuppressRecords, nil)
+	require.Positive(t, out.Best[0].Suppressed)
+	require.Len(t, out.Implied, 1)
+	assert.Equal(t, []string{"household", "region", protect.ImpliedHidden}, []string{out.Implied[0].Column, out.Implied[0].Variable, out.Implied[0].What})
+	assert.Equal(t, 1.0, out.Implied[0].Share)
 }
 
 // Columns that cannot be left out, or have no means, are told before the search.

@@ -30,7 +30,7 @@ const (
 const (
 	mostPairs   = 400 // that are looked at
 	enoughKnown = 0.8 // of what guesses without the column get wrong, a column that gives it back gets right
-	crowded     = 5   // a column has fewer categories than one in so many records, or it tells records apart
+	crowded     = 2   // a column has fewer categories than one in so many records (households still do), or it tells records apart
 )
 
 // A sought is what of a variable must not be told.
@@ -236,7 +236,7 @@ func (o *Outcome) warnImplied() {
 		}
 	}
 	for _, column := range order {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("%s stays in the release and tells %s, which was made coarser or hidden: leave it out (--drop %s), "+
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%s stays in the release and tells what was made coarser or hidden of %s: leave it out (--drop %s), "+
 			"or make it a key variable", column, strings.Join(of[column], ", "), column))
 	}
 	if o.Unlooked != nil {
