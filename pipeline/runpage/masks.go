@@ -137,7 +137,6 @@ func (m masks) bands(counts []int64) (groups [][2]int) {
 	}
 	for len(groups) > 0 { // what remains is few: it goes to the last one that is none
 		last := &groups[len(groups)-1]
-		begun = last[0]
 		total := int64(0)
 		for _, n := range counts[last[0] : last[1]+1] {
 			total += n
