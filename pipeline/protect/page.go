@@ -47,7 +47,7 @@ func (o *Outcome) Page(reader string) *page.Page {
 	if !public {
 		p.Add("Columns that give it back", o.implied()...)
 		p.Add("What the release lost", o.lost()...)
-		p.Add("What less of it would cost", o.cost()...)
+		p.Add("What less risk would cost", o.cost()...)
 		p.Add("What else would do", o.others()...)
 		if len(o.Warnings) > 0 {
 			p.Add("What to mind", page.Block{List: o.Warnings})
@@ -58,7 +58,11 @@ func (o *Outcome) Page(reader string) *page.Page {
 		{"Target", "what a release must meet to be called safe here; it is chosen by the office, and no law"},
 		{"Loss", "the share of the information in the cells of the key variables that is gone: 0 as it was, 1 where all is hidden"},
 		{"Recoding", "a choice of a level, finer or coarser, for each key variable, for all records"},
-		{"Suppression", "taking values out of single records"},
+		{"Suppression", "taking values out of single records: they become missing"},
+		{"Fit", "when a record with values taken out is safe. class: k records of the release are identical; own: k records of the file have the values " +
+			"that it shows; wildcard: a value taken out counts as any value, which protects nobody"},
+		{"k-anonymity (k = N)", "each record has the combination of key variables that at least N records have, itself included"},
+		{"DIS", "data intrusion simulation: the chance that a unique match with the file is correct"},
 		{"Sample unique", "a record whose combination of the key variables no other record has"},
 		{"Expected re-identifications", "how many records who tries to find all of them would find, by models of the population"},
 	}})
@@ -108,21 +112,23 @@ func (o *Outcome) briefly() page.Block {
 		text = "What changes: " + words(best.Levels)
 	}
 	if best.Suppressed > 0 || len(best.Cells) > 0 {
-		text += "; and values are taken out of single records"
+		text += "; values are taken out of single records, how many stands under \"What to change\""
 	}
 	return page.Text("%s.", text)
 }
 
-var note = page.Note("A verdict is about this target alone: not about laws and contracts, nor about what else is known of people than the key variables.")
+var note = page.Note("A verdict is about this target alone: not about other figures and their limits, nor about laws and contracts, " +
+	"nor about what else is known of people than the key variables.")
 
 // beforeAfter compares the file with the release.
 func (o *Outcome) beforeAfter() []page.Block {
 	after := o.Nearest
-	title := "nearest"
+	title := "nearest recoding"
 	if len(o.Best) > 0 {
-		after, title = &o.Best[0], "after"
+		after, title = &o.Best[0], "after recoding"
 	}
-	t := &page.Table{Caption: "The file as it is, and after the changes", Head: []page.Cell{page.Left("figure"), page.Right("before"), page.Right(title)}}
+	t := &page.Table{Caption: "The file as it is, and after recoding, before values are taken out of single records",
+		Head: []page.Cell{page.Left("figure"), page.Right("before"), page.Right(title)}}
 	whole := func(name string, of func(*Measures) int64) {
 		row := []page.Cell{page.Left(name), page.Right(report.Count(of(&o.Before)))}
 		if after != nil {
@@ -141,13 +147,13 @@ func (o *Outcome) beforeAfter() []page.Block {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Rows = append(t.Rows, []page.Cell{page.Left("records"), page.Right(report.Count(o.Records)), page.Right(report.Count(o.Records))})
-	whole("combinations", func(m *Measures) int64 { return m.Classes })
+	whole("combinations of the key variables", func(m *Measures) int64 { return m.Classes })
 	whole("sample uniques", func(m *Measures) int64 { return m.SampleUniques })
-	whole("doubles", func(m *Measures) int64 { return int64(m.Doubles) })
+	whole("doubles (combinations that just two records have)", func(m *Measures) int64 { return int64(m.Doubles) })
 	if o.Before.Unsafe > 0 || after != nil && after.Measures.Unsafe > 0 { // a target by models has none
-		whole("records that are not safe", func(m *Measures) int64 { return m.Unsafe })
+		whole("records that miss the target", func(m *Measures) int64 { return m.Unsafe })
 	}
-	number("mean of 1 / (records with the key)", func(m *Measures) *float64 { return &m.MeanRisk })
+	number("mean of 1 / (records with the same key)", func(m *Measures) *float64 { return &m.MeanRisk })
 	number("DIS", func(m *Measures) *float64 { return m.DIS })
 	number("expected re-identifications", func(m *Measures) *float64 { return m.Expected })
 	number("greatest chance of a record", func(m *Measures) *float64 { return m.Greatest })
@@ -159,8 +165,8 @@ func (o *Outcome) beforeAfter() []page.Block {
 	return []page.Block{
 		{Table: t},
 		page.Note(
-			"Counts are exact, before anything is suppressed. What models expect after the changes is what those of the file as it is say of merged categories; " +
-				"a release that was made is modelled anew, and told below.",
+			"Counts are exact, and tell what recoding alone does; what is taken out of single records comes on top. What models expect, where they were asked, is " +
+				"what those of the file as it is say of merged categories. A release that was made is judged anew from its file, as \"What to change\" tells.",
 		),
 	}
 }
@@ -182,14 +188,21 @@ func (o *Outcome) changes(public bool) []page.Block {
 		return nil
 	}
 	t := &page.Table{Caption: "What becomes of each key variable",
-		Head: []page.Cell{page.Left("variable"), page.Left("becomes"), page.Right("categories before"), page.Right("after"), page.Right("loss"), page.Left("")}}
+		Head: []page.Cell{
+			page.Left("variable"),
+			page.Left("becomes"),
+			page.Right("categories before"),
+			page.Right("after"),
+			page.Right("loss by recoding"),
+			page.Left(""),
+		}}
 	for _, l := range r.Levels {
 		t.Rows = append(t.Rows, []page.Cell{page.Left(report.Printable(l.Variable)), page.Left(l.Words), page.Right(report.Count(int64(l.Before))),
 			page.Right(report.Count(int64(l.Categories))), page.Right(report.Percent(100 * l.Loss)), page.Bar(l.Loss)})
 	}
 	blocks := []page.Block{{Table: t}}
 	if len(o.Best) > 0 {
-		blocks = append(blocks, page.Text("The loss of all is %s (%s). %s", report.Figure(r.Loss), o.Loss, o.sure()))
+		blocks = append(blocks, page.Text("All changes together lose %s (0 is nothing, 1 all; measured by %s). %s", report.Figure(r.Loss), o.Loss, o.sure()))
 	}
 	blocks = append(blocks, o.hidden(r, public)...)
 	if x := o.Released; x != nil && !public {
@@ -210,7 +223,11 @@ func (o *Outcome) sure() string {
 	case o.Proven:
 		return "It is proven that no other recoding meets the target and loses less: " + tried + ", and the others cannot."
 	case o.Gap != nil:
-		return fmt.Sprintf("Another recoding could lose %s less at most: %s.", report.Percent(100**o.Gap/(1+*o.Gap)), tried)
+		return fmt.Sprintf(
+			"This is the best that was found, and not proven to be the best there is. Another recoding could lose %s less at most: %s.",
+			report.Percent(100**o.Gap/(1+*o.Gap)),
+			tried,
+		)
 	}
 	return "Whether another recoding loses less is not known: " + tried + "."
 }
@@ -248,8 +265,11 @@ func (o *Outcome) hidden(r *Release, public bool) []page.Block {
 	}
 	blocks = append(blocks, page.Block{Table: t})
 	if x := r.Recounted; x != nil && !public {
-		blocks = append(blocks, page.Text("Counted again by other means, %s fewer than k rows of the release that fit; %s just one.",
-			report.Plural(x.Persons, "person has", "persons have"), report.Plural(x.Alone, "person has", "persons have")))
+		blocks = append(
+			blocks,
+			page.Text("Counted again by other means than those of the search: fewer than k rows of the release fit %s, and just one fits %s.",
+				report.Plural(x.Persons, "person", "persons"), report.Plural(x.Alone, "person", "persons")),
+		)
 	}
 	return blocks
 }
@@ -269,7 +289,7 @@ func (o *Outcome) cost() []page.Block {
 	}
 	what := o.Frontier[0].What
 	t := &page.Table{Caption: "The least loss for each amount of risk, by recoding alone",
-		Head: []page.Cell{page.Right(what), page.Right("loss"), page.Left("by"), page.Left("proven")}}
+		Head: []page.Cell{page.Right(what), page.Right("loss"), page.Left("by"), page.Left("proven the least")}}
 	line := figures.DotSeries{Joined: true}
 	for _, x := range o.Frontier {
 		by, proven := "the file as it is", "yes"
@@ -303,7 +323,7 @@ func (o *Outcome) cost() []page.Block {
 	title := "Risk and loss"
 	text := fmt.Sprintf(
 		"From %s (%s) at a loss of %s to %s at a loss of %s. Each dot is the recoding that loses least for its risk; to the left there is less risk, below less "+
-			"is lost. Where the line is flat, more safety is cheap.",
+			"is lost. Where the line is flat, more safety is cheap. These are recodings alone: values that are taken out of single records are not in it.",
 		report.Figure(first.Risk),
 		what,
 		report.Figure(first.Loss),
@@ -350,13 +370,16 @@ func (o *Outcome) others() []page.Block {
 	}
 	t := &page.Table{
 		Caption: "The next best recodings that meet the target",
-		Head:    []page.Cell{page.Left("recoding"), page.Right("loss"), page.Right("sample uniques")},
+		Head:    []page.Cell{page.Left("recoding"), page.Right("loss"), page.Right("sample uniques before values are taken out")},
 	}
 	for _, r := range o.Best[1:] {
 		t.Rows = append(t.Rows, []page.Cell{page.Left(words(r.Levels)), page.Right(report.Figure(r.Loss)), page.Right(report.Count(r.Measures.SampleUniques))})
 	}
 	return []page.Block{
-		page.Text("They lose more by the measure of loss, which knows nothing of what the file is for: one of them may suit its users better."),
+		page.Text(
+			"They meet the target too, with the values of single records taken out that each of them needs. They lose more by the measure of loss, which knows " +
+				"nothing of what the file is for: one of them may suit its users better.",
+		),
 		{Table: t},
 	}
 }
@@ -380,7 +403,7 @@ func (o *Outcome) settings(public bool) []page.Block {
 	add("input", strings.Join(inputs, ", "))
 	add("target", o.Target)
 	add("suppression", o.Suppress)
-	add("suppressed cells fit", o.Fit)
+	add("fit of suppressed cells", o.Fit)
 	add("loss", o.Loss)
 	if o.Released != nil && !public {
 		add("release", report.Printable(o.Released.Path))

@@ -20,7 +20,7 @@ func (o *Outcome) lost() []page.Block {
 	}
 	var blocks []page.Block
 	t := &page.Table{
-		Caption: "Values of each key variable",
+		Caption: "Values of each key variable, and how far the shares of its categories move among the values that are still shown",
 		Head:    []page.Cell{page.Left("variable"), page.Right("made coarser"), page.Right("hidden"), page.Right("shares moved")},
 	}
 	for _, v := range c.Variables {

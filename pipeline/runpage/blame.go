@@ -38,8 +38,10 @@ func (m *maker) riskiest() []page.Block {
 		t.Rows = append(t.Rows, []page.Cell{page.Left(report.Printable(v.Name)), page.Right(report.Percent(v.Share)), page.Bar(v.Share / 100)})
 	}
 	blocks := []page.Block{
-		page.Text("How much of what singles records out has a variable, or a category, in it. Shares add to more than 100 %, as a set counts for each of " +
-			"its variables."),
+		page.Text(
+			"Which part of the score of the file comes from sets that single records out and have a variable, or a category, in them. Shares add to more than " +
+				"100 %, as a set counts for each of its variables.",
+		),
 		{Table: t},
 	}
 	if m.public || len(x.Categories) == 0 {
@@ -91,7 +93,14 @@ func (m *maker) changes() []page.Block {
 	}
 	if blocks != nil {
 		if m.scored() != nil && m.scored().FileScore > 0 {
-			blocks = append(blocks, page.Text("Which change loses least, and what less or more of it would cost, is found by:"), page.Block{Code: m.protect()})
+			blocks = append(
+				blocks,
+				page.Text("Which change loses least, and what less risk would cost, is found by:"),
+				page.Block{Code: m.protect()},
+				page.Text(
+					"The target k = 3 is an example, and no limit of this page: a release that meets it may still miss a limit. Assess the release again, by the same limits.",
+				),
+			)
 		}
 		blocks = append(
 			blocks,

@@ -59,8 +59,13 @@ func (m *maker) figures() []page.Block {
 	}
 	blocks := []page.Block{{Figures: list}}
 	if m.Spec.Sampling == nil && m.key() != nil {
-		blocks = append(blocks, page.Text("How the records were drawn from their population is not said (--fraction, --population-size or --weight): nothing on this page tells how likely it is that "+
-			"a match is right. Counts of uniques alone cannot tell whether the file may be released."))
+		blocks = append(
+			blocks,
+			page.Text(
+				"How the records were drawn from their population is not said (--fraction, --population-size or --weight): nothing on this page tells how likely it is that "+
+					"a match is right. Counts of uniques alone cannot tell whether the file may be released.",
+			),
+		)
 	}
 	return blocks
 }
@@ -167,7 +172,8 @@ func (m *maker) sudaFigure(f *page.Figure, name string, x *suda.Summary, v float
 	case name == suda.LimitSpecialUniques && key != nil && key.SampleUniques > 0:
 		f.Value += " (" + report.PartOf(x.SpecialUniques, key.SampleUniques) + " of the sample uniques)"
 	case name == suda.LimitDIS && key != nil:
-		f.Sure = "An estimate without a model, from sample uniques and doubles. No interval is computed; it is the more unsure the fewer doubles there are"
+		f.Sure = "An estimate without a model, from sample uniques, doubles and the fraction or weights that were given. " +
+			"No interval is computed; it is the more unsure the fewer doubles there are"
 		switch {
 		case m.public:
 			f.Sure += "."
@@ -193,18 +199,22 @@ func (m *maker) modelFigure(f *page.Figure, name string, x *mc3.Summary) {
 	}
 	for _, i := range x.Intervals {
 		if i.Measure == name {
-			f.Sure = fmt.Sprintf("An estimate: with a chance of 95 %% it lies between %s and %s, if the models describe the population.",
-				report.Figure(i.Lower), report.Figure(i.Upper))
+			f.Sure = fmt.Sprintf(
+				"An estimate: with a chance of 95 %% it lies between %s and %s, if the models describe the population, and the fraction or weights that were "+
+					"given are right.",
+				report.Figure(i.Lower),
+				report.Figure(i.Upper),
+			)
 		}
 	}
 	if h := x.Halves; h != nil && name == schemas.LimitReidentifications && !m.public {
 		switch by := h.PUSU.Off(); {
 		case by > 0:
-			f.Sure += " Tried on a random half of the records, the models overstate the risk."
+			f.Sure += " Tried on random halves of the records, the models overstate the risk."
 		case by < 0:
-			f.Sure += " Tried on a random half of the records, the models UNDERSTATE the risk."
+			f.Sure += " Tried on random halves of the records, the models UNDERSTATE the risk."
 		default:
-			f.Sure += " Tried on a random half of the records, they foretell what all of them show."
+			f.Sure += " Tried on random halves of the records, the models foretell well which part of the uniques there are alone in all records."
 		}
 	}
 }

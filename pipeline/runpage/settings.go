@@ -114,7 +114,7 @@ func (m *maker) all() []page.Block {
 func partOf(prefix string, p report.Part) []page.Block {
 	var blocks []page.Block
 	if p.Rows != nil {
-		t := &page.Table{Caption: "As " + prefix + " tells"}
+		t := &page.Table{Caption: "What " + prefix + " tells at the end of a run"}
 		width := 0
 		for _, row := range p.Rows {
 			width = max(width, len(row))

@@ -81,9 +81,9 @@ func (m *maker) meaning(r operators.Ranking) string {
 		}
 		switch o.name {
 		case "suda":
-			return "SUDA score: in how many ways, and by how few variables, a record is singled out; no chance"
+			return "SUDA score: in how many ways, and by how few variables, a record is singled out; it ranks, and is no probability"
 		case mc3.Name:
-			return "the chance that who fits the key is this record"
+			return "the chance that a person who fits the key is the one whom the record is of"
 		case "individual":
 			return "the chance that a record is found, from its weight"
 		}
@@ -163,8 +163,11 @@ func (m *maker) sizes() []page.Block {
 	text := "A minimal sample unique is a set of variables that singles a record out, and no part of it does. The fewer variables, the less " +
 		"somebody must know, and the likelier the record is unique in the population too."
 	if x.Threshold > 1 {
-		text = fmt.Sprintf("A set of variables is risky here where at most %d records agree on it, and minimal where no part of it is. The fewer variables, the less "+
-			"somebody must know.", x.Threshold)
+		text = fmt.Sprintf(
+			"A set of variables is risky here where at most %d records agree on it, and minimal where no part of it is. The fewer variables, the less "+
+				"somebody must know.",
+			x.Threshold,
+		)
 	}
 	blocks := []page.Block{page.Text("%s", text), {Table: t}}
 	if !x.Complete {

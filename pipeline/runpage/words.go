@@ -11,7 +11,7 @@ type wording struct{ name, says, sure string }
 
 const (
 	counted    = "Counted, not estimated: exact for this file and these key variables."
-	byModel    = "An estimate by models of the population: as good as they are."
+	byModel    = "An estimate by models of the population: as good as they are, and as the fraction or weights that were given."
 	byMatches  = "An estimate: as sure as the chances of a match that it rests on."
 	bySampling = "An estimate from the sampling, its weights or its fraction: right on average if these are, and unsure for single records."
 )
@@ -25,31 +25,34 @@ var wordings = map[string]wording{
 		counted + " How many of them are unique in the population too is another question."},
 	schemas.LimitSampleUniqueShare: {"Share of sample uniques", "This part of the records has a combination that no other record has.", counted},
 	schemas.LimitDoubles:           {"Doubles", "So many combinations are shared by just two records.", counted},
-	"special_uniques": {"Special uniques", "So many sample uniques are unique by fewer than all key variables: these tend to be unique in the population too.",
-		counted},
+	"special_uniques": {
+		"Special uniques",
+		"So many sample uniques are unique by fewer than all key variables: the fewer it takes, the likelier the record is unique in the population too.",
+		counted,
+	},
 	"msus": {"Minimal sample uniques", "In so many ways records can be singled out: by sets of key variables of which none can be left out.", counted},
 	"file_score": {
 		"SUDA score of the file",
 		"The scores of all records, summed. It compares versions of one file, and says nothing alone.",
-		"Exact, but no chance: it ranks.",
+		"Exact, but no probability: it ranks.",
 	},
 	"max_score": {
 		"Highest SUDA score",
 		"The score of the record that can be singled out in the most ways and by the fewest variables.",
-		"Exact, but no chance: it ranks.",
+		"Exact, but no probability: it ranks.",
 	},
 	"dis": {"Chance that a unique match is right (DIS)",
 		"If somebody of the population fits just one record of the file, the record is that person's with this chance.", ""},
 	"pu":    {"Population uniques", "This part of the population has a combination that nobody else has.", byModel},
 	"pu_su": {"Population uniques among sample uniques", "This part of the sample uniques is expected to be unique in the population too.", byModel},
-	"cm_um": {"Chance that a unique match is right, by models", "The question of DIS, answered by models of the population.", byModel},
+	"cm_um": {"Chance that a unique match is right, by models", "The same chance as DIS, here by models of the population.", byModel},
 	"cm_su": {
 		"Chance that a sample unique is found",
 		"Who looks in the population for a sample unique, and picks one of those who fit, is right with this chance.",
 		byModel,
 	},
-	"max_correct_match": {"Greatest chance of a record", "The record that is easiest to find is found with this chance by who knows all key variables.",
-		byModel + " The greatest of many estimates tends to be one that is too high."},
+	"max_correct_match": {"Greatest chance of a record", "Who knows all key variables finds the record that is easiest to find with this chance.",
+		byModel + " As the greatest of many estimates, it is rather too high than too low."},
 	"expected_population_uniques": {"Expected population uniques", "So many of the sample uniques are expected to be unique in the population too.", byModel},
 	"expected_correct_matches": {
 		"Expected finds among sample uniques",
