@@ -226,6 +226,9 @@ func TestAttackOnChosenClasses(t *testing.T) {
 	require.NoError(t, os.WriteFile("u.csv", []byte("A,B\n99,1\n"), 0o666))
 	_, err = attack.Run(t.Context(), attack.Spec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}}, session.Options{})
 	require.ErrorContains(t, err, "population has no record with A = 99, B = 1")
+	require.NoError(t, os.WriteFile("u.csv", []byte("A,B\n"), 0o666))
+	_, err = attack.Run(t.Context(), attack.Spec{Sample: spec, Population: []string{"p.csv"}, Classes: []string{"u.csv"}}, session.Options{})
+	require.ErrorContains(t, err, "chosen classes: u.csv has no rows: give one row for each class to attack")
 }
 
 // Errors of values, from files: those of rate 0 change nothing, others are as the engine has them.

@@ -257,7 +257,7 @@ func (e *eachDomain) summary(f *fitted, key *contingency.Table, kept *contingenc
 		m.Diagnostics.Graphs += one.Diagnostics.Graphs
 		m.Diagnostics.EmptyCells = together(m.Diagnostics.EmptyCells, one.Diagnostics.EmptyCells)
 	}
-	if m.Fraction > 0 {
+	if m.Fraction > 0 && m.Records > 0 {
 		m.DIS = figure(uniques.DIS(m.Fraction, uniqueRecords, float64(doubles)))
 	}
 	m.PU, m.PUSE, m.CMUM = figure(pu/people), figure(math.Sqrt(variance)/people), figure(float64(uniqueRecords)/members)

@@ -46,7 +46,7 @@ func (s *summarizer) summarise(ctx context.Context) (*Summary, error) {
 	}
 	kept := s.table.Keep(b.drop)
 	m.MeasuredKey, m.MeasuredRecords = b.Counted.Kept(s.table, kept)
-	if s.sample.Fraction > 0 {
+	if s.sample.Fraction > 0 && kept.Records > 0 {
 		m.DIS = figure(uniques.DIS(s.sample.Fraction, kept.Uniques, float64(kept.Doubles)))
 	}
 	s.measures(m, first)

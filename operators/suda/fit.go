@@ -43,8 +43,6 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 	}
 	switch {
 	case b.Sampling != nil && r.Records == 0 && b.Config.Threshold <= 1:
-		none := 0.0
-		f.summary.DIS = &none
 		if fraction > 0 {
 			f.summary.Fraction = &fraction
 		}
@@ -95,7 +93,7 @@ func (f *fitted) divide(ctx context.Context, tables []*contingency.Table, env op
 			return one(r.Count[class] > 0 && r.MinSize[class] < k)
 		}},
 		operators.DomainFigure{Name: "dis", Told: "DIS", From: func(d *operators.Division) float64 {
-			if fraction == 0 || f.bound.Config.Threshold > 1 {
+			if fraction == 0 || f.bound.Config.Threshold > 1 || d.Records == 0 {
 				return math.NaN()
 			}
 			return uniques.DIS(fraction, d.Uniques, float64(d.Pairs)/2)

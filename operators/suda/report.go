@@ -58,6 +58,8 @@ func (c *Config) Head(_ *schemas.Spec, document any) *report.Head {
 			report.Figure(*m.DIS),
 			report.Limited(LimitDIS, report.Joined("chance that a unique match is correct", report.OfRecords(m.Records, m.Dropped))),
 		)
+	case m.Threshold <= 1 && m.Records == 0:
+		add("DIS", "-", report.Limited(LimitDIS, "of no records"))
 	case m.Threshold <= 1:
 		add("DIS", "-", report.Left("needs the sampling fraction"))
 	}

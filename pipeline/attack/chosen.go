@@ -30,6 +30,9 @@ func (out *Outcome) chosen(ctx context.Context, s Spec, c *chosenClasses, o sess
 	if err != nil {
 		return err
 	}
+	if wanted.Classes() == 0 {
+		return session.Wrong(fmt.Errorf("chosen classes: %s has no rows: give one row for each class to attack", strings.Join(s.Classes, ", ")))
+	}
 	in, what := c.sample, "sample"
 	if c.population != nil {
 		in, what = c.population, "population"

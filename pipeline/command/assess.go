@@ -14,6 +14,7 @@ import (
 	"microrisk/operators/selection"
 	"microrisk/pipeline"
 	"microrisk/pipeline/limits"
+	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
@@ -158,6 +159,13 @@ func (c *console) executeOrPrint(ctx *cli.Context, spec *schemas.Spec, err error
 	}
 	if err == nil {
 		err = spec.Validate()
+	}
+	if err == nil {
+		o, wrong := c.options(ctx)
+		if wrong != nil {
+			return wrong
+		}
+		spec = session.BesideOlder(ctx.Context, spec, o) // as the flags would run
 	}
 	return c.printSpec(spec.YAML(), err)
 }

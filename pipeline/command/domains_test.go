@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -99,6 +100,69 @@ func TestAttributionModels(t *testing.T) {
 	r := microrisk(t, append(strings.Fields(with), "--fraction", "0.1")...)
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Contains(t, r.out, "of a record, by models")
+}
+
+// The spec that flags print of a file annotated before runs, and takes the prefixes that the flags would.
+func TestPrintedSpecOfOlder(t *testing.T) {
+	folder(t)
+	first := []string{"assess", "people.csv", "--key", "age,sex", "--fraction", "0.1", "--measures", "suda,mc3", "--out", "once.csv"}
+	require.Equal(t, ExitDone, microrisk(t, first...).status)
+	second := []string{"assess", "once.csv", "--key", "age,sex", "--fraction", "0.1", "--measures", "suda,mc3", "--out"}
+	r := microrisk(t, append(second, "flags.csv")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	r = microrisk(t, append(second, "spec.csv", "--print-spec")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Contains(t, r.out, "prefix: suda2")
+	require.NoError(t, os.WriteFile("spec.yaml", []byte(r.out), 0o600))
+	r = microrisk(t, "run", "spec.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	of := func(name string) string {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.Equal(t, of("flags.csv"), of("spec.csv"))
+}
+
+// Of no records there is no DIS.
+func TestNoDISOfNoRecords(t *testing.T) {
+	folder(t)
+	r := microrisk(t, "assess", "people.csv", "--key", "age,sex", "--fraction", "0.1", "--measures", "suda,mc3", "--select", "part=nobody", "--allow-empty",
+		"--limit", "dis=0.5", "--out", "o.csv", "--summary", "s.json")
+	require.Equal(t, ExitLimit, r.status, r.err)
+	require.Contains(t, r.out, "of no records")
+	text, err := os.ReadFile("s.json")
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(text), `"dis": null`))
+}
+
+// Many columns are not linked by unless they are named.
+func TestLinkByManyColumns(t *testing.T) {
+	folder(t)
+	for name, n := range map[string]int{"few": 10, "many": 11, "most": 21} {
+		var names, values []string
+		for i := range n {
+			names, values = append(names, fmt.Sprintf("V%d", i)), append(values, "1")
+		}
+		text := strings.Join(names, ",") + "\n" + strings.Join(values, ",") + "\n"
+		for _, sample := range []string{"a", "b"} {
+			require.NoError(t, os.WriteFile(name+sample+".csv", []byte(text), 0o600))
+		}
+		r := microrisk(t, "link", name+"a.csv", name+"b.csv", "--population-size", "10")
+		switch n {
+		case 10:
+			require.Equal(t, ExitDone, r.status, r.err)
+			require.NotContains(t, r.out+r.err, "linked by all")
+		case 11:
+			require.Equal(t, ExitDone, r.status, r.err)
+			require.Contains(t, r.err, "linked by all 11 columns that the samples share: name those that tell who a person is (--key)")
+		default:
+			require.Equal(t, ExitWrong, r.status)
+			require.Contains(t, r.err, "the samples share 21 columns, and models of so many take long: name those that tell who a person is (--key)")
+			r = microrisk(t, "link", name+"a.csv", name+"b.csv", "--population-size", "10", "--key", strings.Join(names, ","))
+			require.Equal(t, ExitDone, r.status, r.err)
+		}
+	}
 }
 
 func TestDomainsRefused(t *testing.T) {

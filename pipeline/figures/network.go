@@ -94,8 +94,11 @@ func (n *Network) SVG() string {
 		case tx < centreX-20:
 			anchor = "end"
 		}
-		if ty > centreY+networkRadius/2 {
+		switch { // text stands on its line
+		case ty > centreY+networkRadius/2:
 			ty += 6
+		case ty < centreY-networkRadius/2:
+			ty -= 6
 		}
 		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"#202020\"><title>%s</title>%s</text>\n", tx, ty+4, anchor, escaped(name),
 			html.EscapeString(fitting(s, oneLine(name), networkName-20)))

@@ -15,6 +15,7 @@ import (
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // Run counts samples over what they have in common, and tells for each class how likely it is that records of two of them are one person. Errors about what was asked are those for which IsSpec is true.
@@ -50,6 +51,7 @@ type linking struct {
 	population *contingency.Table
 	tables     []*released.Tables // Tables, Exact and Sampled
 	risk       []string           // columns of risk that all samples have, when no key was named
+	shared     advice.Text        // a warning of very many columns, when no key was named
 	without    []string           // columns that cannot be key variables, of a sample, when no key was named
 }
 
@@ -70,6 +72,9 @@ func (l *linking) link(ctx context.Context) (*Outcome, error) {
 	}
 	for _, v := range l.overlap.Variables {
 		out.Overlap = append(out.Overlap, v.Name)
+	}
+	if l.shared.String() != "" {
+		out.Warnings = append(out.Warnings, l.shared.String())
 	}
 	slices.Sort(l.without)
 	if l.without = slices.Compact(l.without); len(l.without) > 0 {

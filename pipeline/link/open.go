@@ -3,7 +3,9 @@ package link
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 
 	"microrisk/engine/perturb"
 	"microrisk/operators"
@@ -11,6 +13,7 @@ import (
 	"microrisk/pipeline/released"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/advice"
 )
 
 // open finds the overlap, reads the tables, and opens the samples.
@@ -124,12 +127,32 @@ func (l *linking) findOverlap(ctx context.Context) (columns [][]string, err erro
 			l.overlap.Variables = append(l.overlap.Variables, schemas.KeyVariable{Name: name})
 		}
 	}
-	if len(l.overlap.Variables) == 0 {
-		return nil, session.Wrong(
+	return columns, l.checkShared()
+}
+
+// More columns than a few are seldom meant, and models of so many take long.
+const (
+	manyShared = 10
+	mostShared = 20
+)
+
+// checkShared judges the columns that are linked by where no key is named: naming them is how many of them are asked for.
+func (l *linking) checkShared() error {
+	names := schemas.VariableNames(l.overlap.Variables)
+	key := l.Fields().Advice("", "key", "")
+	switch n := len(names); {
+	case n == 0:
+		return session.Wrong(
 			errors.New("the samples have no column in common that could be a key variable: recode those of one of them to the names of the other"),
 		)
+	case n > mostShared:
+		return session.Wrong(advice.Errorf("the samples share %d columns, and models of so many take long: name those that tell who a person is (%s); all are: %s",
+			n, key, strings.Join(names, ",")))
+	case n > manyShared:
+		l.shared = advice.Textf("linked by all %d columns that the samples share: name those that tell who a person is (%s)", n, key)
+		advice.Log(l.options.Logger, slog.LevelWarn, l.shared)
 	}
-	return columns, nil
+	return nil
 }
 
 // riskColumns are the names of the columns that measures of risk write. Of a person they tell nothing: they are of the sample.

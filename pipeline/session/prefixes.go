@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -8,6 +9,20 @@ import (
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
+
+// BesideOlder is the spec as a run that lets columns of earlier ones be (KeepOlder) takes it; as it is where the input cannot be looked at.
+func BesideOlder(ctx context.Context, spec *schemas.Spec, options Options) *schemas.Spec {
+	j := &Job{Spec: spec, Options: options.WithDefaults()}
+	in, err := Resolve(spec.Source)
+	if err != nil || in.Stdin {
+		return spec
+	}
+	if j.Source, err = Open(ctx, spec.Source, in, j.Options); err != nil {
+		return spec
+	}
+	defer j.Source.Close()
+	return j.besideOlder(spec)
+}
 
 // besideOlder is the spec with prefixes by which no new column has the name of one that the source has: those of an earlier run stay as they
 // are. The second suda is suda2, the second mc3 mc3_2, and so on; where the sample frequency of the spec's key is there already, each operator of that key
