@@ -327,7 +327,7 @@ func frontierText(o *protect.Outcome, best *protect.Release, s *protect.Spec) st
 		}
 		rows = append(rows, []report.Cell{report.Right(report.Figure(p.Risk)), report.Right(loss), report.Left(report.Shorten(words, 44))})
 	}
-	title := "What less of it would cost"
+	title := "What less risk would cost"
 	if s.Suppress == protect.SuppressCells || s.Suppress == protect.SuppressRecords {
 		title += ", by recoding alone"
 	}

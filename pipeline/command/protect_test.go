@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,4 +63,31 @@ func TestCompareStatuses(t *testing.T) {
 		assert.Equal(t, ExitWrong, r.status, "%v: %s", args, r.err)
 		assert.Contains(t, r.err, want)
 	}
+}
+
+// The page of a file that misses limits proposes a protection whose targets are these limits; the command runs.
+func TestPageProposesTargets(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("d.csv", []byte(toProtect), 0o600))
+	args := []string{"assess", "d.csv", "--key", "a,n", "--fraction", "0.5", "--measures", "suda,mc3", "--out", "r.csv", "--report", "page.md"}
+	r := microrisk(t, append(args, "--limit", "sample_uniques=1", "--limit", "max_correct_match=0.1")...)
+	require.Equal(t, ExitLimit, r.status, r.err)
+	text, err := os.ReadFile("page.md")
+	require.NoError(t, err)
+	var command []string
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "microrisk protect ") {
+			command = strings.Fields(strings.Trim(strings.TrimSpace(line), "`"))
+		}
+	}
+	require.Contains(t, strings.Join(command, " "), "--fraction 0.5")
+	require.Contains(t, strings.Join(command, " "), "--target uniques=1")
+	require.Contains(t, strings.Join(command, " "), "--target correct_match=0.1")
+	r = microrisk(t, command[1:]...)
+	require.Contains(t, []int{ExitDone, ExitLimit}, r.status, r.err)
+	r = microrisk(t, append(args, "--replace")...)
+	require.Equal(t, ExitDone, r.status, r.err)
+	text, err = os.ReadFile("page.md")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "--target k=3")
 }

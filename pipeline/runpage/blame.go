@@ -93,13 +93,15 @@ func (m *maker) changes() []page.Block {
 	}
 	if blocks != nil {
 		if m.scored() != nil && m.scored().FileScore > 0 {
+			warning := "The target k = 3 is an example, and no limit of this page: a release that meets it may still miss a limit. Assess the release again, by the same limits."
+			if _, asked := m.targets(); asked {
+				warning = "The targets are the limits that this file misses. Assess the release again, by the same limits."
+			}
 			blocks = append(
 				blocks,
 				page.Text("Which change loses least, and what less risk would cost, is found by:"),
 				page.Block{Code: m.protect()},
-				page.Text(
-					"The target k = 3 is an example, and no limit of this page: a release that meets it may still miss a limit. Assess the release again, by the same limits.",
-				),
+				page.Text(warning),
 			)
 		}
 		blocks = append(
@@ -125,7 +127,35 @@ func (m *maker) protect() string {
 	if k := m.key(); k != nil && !slices.ContainsFunc(k.Variables, func(v schemas.VariableSummary) bool { return !plainName.MatchString(v.Name) }) {
 		key = strings.Join(names(k), ",")
 	}
-	return "microrisk protect " + file + " --key " + key + " --target k=3 --report change.html"
+	targets, _ := m.targets()
+	sampling := ""
+	if s := m.Spec.Sampling; s != nil {
+		switch {
+		case s.Fraction > 0:
+			sampling = fmt.Sprintf(" --fraction %g", s.Fraction)
+		case s.PopulationSize > 0:
+			sampling = fmt.Sprintf(" --population-size %d", s.PopulationSize)
+		case s.Weight != "" && plainName.MatchString(s.Weight):
+			sampling = " --weight " + s.Weight
+		}
+	}
+	return "microrisk protect " + file + " --key " + key + sampling + " --target " + strings.Join(targets, " --target ") + " --report change.html"
+}
+
+// targets are those of protect that the limits which were missed ask for; an example where there are none.
+func (m *maker) targets() (list []string, asked bool) {
+	known := map[string]string{schemas.LimitSampleUniques: "uniques", suda.LimitDIS: "dis", mc3.LimitPUSU: "pu_su", schemas.LimitReidentifications: "expected",
+		mc3.LimitMaxCorrectMatch: "correct_match"}
+	for _, l := range m.Summary.Limits {
+		target := fmt.Sprintf("%s=%g", known[l.Limit], l.Allowed)
+		if l.Breached && known[l.Limit] != "" && !slices.Contains(list, target) {
+			list = append(list, target)
+		}
+	}
+	if list == nil {
+		return []string{"k=3"}, false
+	}
+	return list, true
 }
 
 // step says what could be done with a variable.
