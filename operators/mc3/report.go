@@ -108,7 +108,8 @@ func fitOf(e *EffectsSummary) string {
 	if math.Abs(worst.Deviation) < 3 {
 		return text + "keys of 1 to 6 records are as foretold"
 	}
-	return text + fmt.Sprintf("%s keys of %d records, foretold %.0f", report.Count(worst.Observed), worst.Records, worst.Expected)
+	return text + fmt.Sprintf("%s keys of %s, foretold %s", report.Count(worst.Observed), report.Plural(worst.Records, "record", "records"),
+		report.Count(int64(math.Round(worst.Expected))))
 }
 
 // fewUniques is how many sample uniques halves have at least of which a report tells.
