@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,39 +60,4 @@ func TestNoMSU(t *testing.T) {
 		_ = sensitive
 	}
 	require.Positive(t, met)
-}
-
-// The nodes of both lattices that are free, and the least loss among them.
-func TestNoMSUOfLattices(t *testing.T) {
-	at := folder(t)
-	census := []string{"age", "sex", "race", "marital_status", "education", "class_of_worker", "major_occupation", "birth_country_self"}
-	files := []*file{adult(t, false), fileOf(t, filepath.Join(filepath.Dir(at), "micro", "census_1m.parquet"), "census_hierarchy_", at, "", census)}
-	want := [2][4]struct {
-		nodes int
-		bits  float64
-		node  string
-	}{
-		{2: {308, 319039.38031, "0 1 1 1 2 2 2 1 1"}, 3: {150, 379417.346057, "1 1 1 1 3 2 2 1 1"}},
-		{2: {2992, 4828877.34663, "1 0 0 0 2 1 1 1"}, 3: {793, 8583326.20528, "0 0 1 2 3 2 1 3"}},
-	}
-	for i, f := range files {
-		l := f.lattice(t)
-		for size := 2; size <= 3; size++ {
-			start := time.Now()
-			rule, err := l.NoMSU(size)
-			require.NoError(t, err)
-			nodes := 0
-			every(f.variables, func(n recoding.Node) {
-				if rule.Node(n) {
-					nodes++
-				}
-			})
-			found, err := l.Search(t.Context(), recoding.Options{Rule: rule, Loss: recoding.Entropy{}})
-			require.NoError(t, err)
-			t.Log(i, size, nodes, time.Since(start), found.Best[0].Node, found.Checked)
-			require.Equal(t, want[i][size].nodes, nodes)
-			require.InEpsilon(t, want[i][size].bits, found.Best[0].Loss[0], 1e-9)
-			require.Equal(t, want[i][size].node, found.Best[0].Node.String())
-		}
-	}
 }

@@ -57,26 +57,3 @@ func TestWildcard(t *testing.T) {
 	_, err = Wildcard(background, p, 1, Options{})
 	require.ErrorContains(t, err, "caps do not go")
 }
-
-// What other programs cut of these files by the same count, and how many rows are left that lack compatible ones when the record may have
-// one cell cut.
-func TestWildcardFiles(t *testing.T) {
-	sdcMicro := map[string]int64{"micro/cps1988 2": 2865, "micro/cps1988 3": 5025, "micro/cps1988 5": 8422}
-	for _, c := range fileCases {
-		if c.file == "micro/census_1m" {
-			continue
-		}
-		p := fileProblem(t, c.file, c.key, c.k)
-		r, err := Wildcard(background, p, 1, Options{})
-		require.NoError(t, err)
-		again, err := Recount(background, p, r.Parts)
-		require.NoError(t, err)
-		t.Logf("%s %d: %d cells; left %d; persons %d", c.file, c.k, r.Cells, again.Wildcard, again.Persons)
-		if c.file == "micro/cps1988" {
-			name := c.file + " " + string(rune('0'+c.k))
-			require.LessOrEqual(t, 5*r.Cells, sdcMicro[name])
-			require.Zero(t, again.Wildcard)
-			require.Positive(t, again.Persons)
-		}
-	}
-}

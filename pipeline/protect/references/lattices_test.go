@@ -1,4 +1,4 @@
-package recoding_test
+package references_test
 
 import (
 	"encoding/csv"
@@ -490,4 +490,55 @@ func BenchmarkAdult(b *testing.B) {
 			})
 		}
 	}
+}
+
+// The nodes of both lattices that are free, and the least loss among them.
+func TestNoMSUOfLattices(t *testing.T) {
+	at := folder(t)
+	census := []string{"age", "sex", "race", "marital_status", "education", "class_of_worker", "major_occupation", "birth_country_self"}
+	files := []*file{adult(t, false), fileOf(t, filepath.Join(filepath.Dir(at), "micro", "census_1m.parquet"), "census_hierarchy_", at, "", census)}
+	want := [2][4]struct {
+		nodes int
+		bits  float64
+		node  string
+	}{
+		{2: {308, 319039.38031, "0 1 1 1 2 2 2 1 1"}, 3: {150, 379417.346057, "1 1 1 1 3 2 2 1 1"}},
+		{2: {2992, 4828877.34663, "1 0 0 0 2 1 1 1"}, 3: {793, 8583326.20528, "0 0 1 2 3 2 1 3"}},
+	}
+	for i, f := range files {
+		l := f.lattice(t)
+		for size := 2; size <= 3; size++ {
+			rule, err := l.NoMSU(size)
+			require.NoError(t, err)
+			nodes := 0
+			every(f.variables, func(n recoding.Node) {
+				if rule.Node(n) {
+					nodes++
+				}
+			})
+			found, err := l.Search(t.Context(), recoding.Options{Rule: rule, Loss: recoding.Entropy{}})
+			require.NoError(t, err)
+			t.Log(i, size, nodes, found.Best[0].Node, found.Checked)
+			require.Equal(t, want[i][size].nodes, nodes)
+			require.InEpsilon(t, want[i][size].bits, found.Best[0].Loss[0], 1e-9)
+			require.Equal(t, want[i][size].node, found.Best[0].Node.String())
+		}
+	}
+}
+
+// every goes through all nodes.
+func every(variables []recoding.Variable, take func(n recoding.Node)) {
+	n := make(recoding.Node, len(variables))
+	var from func(v int)
+	from = func(v int) {
+		if v == len(variables) {
+			take(slices.Clone(n))
+			return
+		}
+		for l := variables[v].Least; l <= variables[v].Most; l++ {
+			n[v] = uint8(l)
+			from(v + 1)
+		}
+	}
+	from(0)
 }
