@@ -94,7 +94,10 @@ func TestAttributionModels(t *testing.T) {
 		"values: model, model: {graph: saturated}":       "graph belongs to search: fixed; add that",
 		"values: model, model: {estimator: poisson}":     "estimator",
 	} {
-		require.NoError(t, os.WriteFile("spec.yaml", []byte(begin+"sampling: {fraction: 0.1}\noperators: [{attribution: {sensitive: region, "+config+"}}]\n"), 0o600))
+		require.NoError(
+			t,
+			os.WriteFile("spec.yaml", []byte(begin+"sampling: {fraction: 0.1}\noperators: [{attribution: {sensitive: region, "+config+"}}]\n"), 0o600),
+		)
 		refused(t, map[string]string{"validate spec.yaml": want}, ExitFailed, ExitWrong)
 	}
 	r := microrisk(t, append(strings.Fields(with), "--fraction", "0.1")...)

@@ -120,25 +120,8 @@ const largest = 1 << 20
 
 // Decode reads a profile. The error has all that is wrong with it, with lines.
 func Decode(name string, text []byte) (*Profile, error) {
-	root, err := specfile.ParseOther(name, "the profile", text, largest)
-	if err != nil {
-		return nil, err
-	}
 	p := &Profile{}
-	err = schemas.DecodePart(name, func(d *schemas.Decoder) {
-		d.Mapping(root, "", p.Fields())
-		for _, field := range p.Fields().Required {
-			if !d.Has(field) && !d.Failed("") {
-				d.Problem("", "the profile has no "+field)
-			}
-		}
-	}, func(c *schemas.Checker, decoded bool) {
-		if decoded {
-			c.Table("", p.Fields())
-			p.Check(c)
-		}
-	})
-	return p, err
+	return p, specfile.DecodeNamed(name, "the profile", text, largest, p)
 }
 
 // All are the profiles that come with the program, by name.
