@@ -83,9 +83,10 @@ func TestAttributionModels(t *testing.T) {
 	folder(t)
 	const with = "assess people.csv --key age,sex --measures attribution --sensitive region --out o.csv "
 	refused(t, map[string]string{
-		with + "--attribution-values model --fraction 1": "--attribution-values model tells of those who are not in the file, which is taken as the whole population: give --fraction",
-		with + "--attribution-values model":              "which is taken as the whole population",
-		with + "--attribution-values mode":               "mode",
+		with + "--attribution-values model --fraction 1": "--attribution-values model tells of " +
+			"those who are not in the file, which is taken as the whole population: give --fraction",
+		with + "--attribution-values model": "which is taken as the whole population",
+		with + "--attribution-values mode":  "mode",
 	}, ExitWrong)
 	const begin = "version: 1\nsource: {path: people.csv}\nkey: {variables: [age, sex]}\n"
 	for config, want := range map[string]string{
@@ -171,16 +172,22 @@ func TestLinkByManyColumns(t *testing.T) {
 func TestDomainsRefused(t *testing.T) {
 	folder(t)
 	refused(t, map[string]string{
-		"assess people.csv --key age --by-domain regio --out o.csv":                                                                  `suda: there is no column "regio"; did you mean "region"?`,
-		"assess people.csv --key age --domains d.csv --out o.csv":                                                                    "add --by-domain REGION",
-		"assess people.csv --key age --by-domain region --domains d.txt --out o.csv":                                                 "cannot tell the format of the file of tables d.txt",
-		"assess people.csv --key age --by-domain region --domains people.csv --out o.csv":                                            "people.csv",
-		"assess people.csv --key age --by-domain region --domains o.csv --out o.csv":                                                 "o.csv",
-		"assess people.csv --key age --fraction 0.5 --measures mc3 --domain-fit each --out o.csv":                                    "--domain-fit each fits a model of each domain, and no columns are named",
-		"assess people.csv --key age --fraction 0.5 --measures mc3 --search exact --chains 2 --out o.csv":                            "--chains belongs to --search mc3, and the search is exact",
-		"assess people.csv --key age --fraction 0.5 --measures attribution --sensitive region --match mc3_correct_match --out o.csv": `"mc3_correct_match"; the measure mc3 writes it: add that`,
-		"assess people.csv --key age --measures frequency --by-domain region --out o.csv":                                            "--by-domain belongs to attribution and individual and kanonymity and ldiversity and mc3 and suda; add one of them to --measures",
-		"evaluate people.csv --key age --fraction 0.5 --measures suda --by-domain x --out dir":                                       `there is no column "x"`,
+		"assess people.csv --key age --by-domain regio --out o.csv": `suda: there is no column ` +
+			`"regio"; did you mean "region"?`,
+		"assess people.csv --key age --domains d.csv --out o.csv": "add --by-domain REGION",
+		"assess people.csv --key age --by-domain region --domains d.txt --out o.csv": "cannot tell the format of the file of " +
+			"tables d.txt",
+		"assess people.csv --key age --by-domain region --domains people.csv --out o.csv": "people.csv",
+		"assess people.csv --key age --by-domain region --domains o.csv --out o.csv":      "o.csv",
+		"assess people.csv --key age --fraction 0.5 --measures mc3 --domain-fit each --out o.csv": "--domain-fit each fits a model of each " +
+			"domain, and no columns are named",
+		"assess people.csv --key age --fraction 0.5 --measures mc3 --search exact --chains 2 --out o.csv": "--chains belongs to --search mc3, and " +
+			"the search is exact",
+		"assess people.csv --key age --fraction 0.5 --measures attribution --sensitive region --match mc3_correct_match --out o.csv": `"mc3_correct_match"; the ` +
+			`measure mc3 writes it: add that`,
+		"assess people.csv --key age --measures frequency --by-domain region --out o.csv": "--by-domain belongs to attribution and " +
+			"individual and kanonymity and ldiversity and mc3 and suda; add one of them to --measures",
+		"evaluate people.csv --key age --fraction 0.5 --measures suda --by-domain x --out dir": `there is no column "x"`,
 	}, ExitFailed, ExitWrong)
 	require.NoError(t, os.WriteFile("spec.yaml", []byte("version: 1\nsource: {path: people.csv}\nkey: {variables: [age]}\noperators:\n"+
 		"  - suda: {by: region, domains: d.csv}\n  - kanonymity: {by: region, domains: d.csv}\n"), 0o666))

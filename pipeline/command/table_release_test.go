@@ -45,7 +45,9 @@ func TestTableRelease(t *testing.T) {
 	)
 
 	// What went out is not written over, whether the register is named or not.
-	for _, args := range []string{"--public area.csv --internal y", "--public y.csv --internal area", "--public ./area.csv --internal y --register register.yaml"} {
+	for _, args := range []string{
+		"--public area.csv --internal y", "--public y.csv --internal area", "--public ./area.csv --internal y --register register.yaml",
+	} {
 		require.Contains(t, protect(2, "--table area "+args).err, "is of areas, which went out (")
 	}
 	require.Contains(t, microrisk(t, strings.Fields("assess census.csv --key area -o area.csv")...).err, "is of areas, which went out (register.yaml)")
@@ -92,8 +94,9 @@ func TestTableRelease(t *testing.T) {
 	r = release(1, "census.csv --register register.yaml --name census --records")
 	require.Contains(t, r.err, "both: anybody knows [S, widowed] exactly")
 	refused(t, map[string]string{
-		"table release both.csv --name x":                                                        "name the register",
-		"table release left.csv --name x --register register.yaml":                               "it is not said what is true of left.csv: name its internal folder (--internal)",
+		"table release both.csv --name x": "name the register",
+		"table release left.csv --name x --register register.yaml": "it is not said what is true of " +
+			"left.csv: name its internal folder (--internal)",
 		"table release --name x --register register.yaml":                                        "name what is to go out",
 		"table release both.csv --register register.yaml":                                        "say what the release is called",
 		"table release both.csv --register register.yaml --name x --internal both":               "both.csv is in register.yaml already, as both",
@@ -123,14 +126,18 @@ func TestRegistersOfPeople(t *testing.T) {
 		return room + strings.ReplaceAll(strings.TrimSuffix(item, "\n"), "\n", "\n"+room) + "\n"
 	}
 	for text, want := range map[string]string{
-		"":                                       "# What went out: microrisk table release adds to it, and table audit --register judges by it.\nversion: 1\nreleases:\n" + in("  "),
+		"": "# What went out: microrisk table release adds to it, and table audit --register judges by it.\n" +
+			"version: 1\nreleases:\n" + in("  "),
 		"version: 1\nreleases: []  # none yet\n": "version: 1\nreleases: # none yet\n" + in("  "),
-		"version: 1\nreleases:\n- {name: s, public: marital.csv, internal: marital}": "version: 1\nreleases:\n- {name: s, public: marital.csv, internal: marital}\n" + in(""),
-		"version: 1\nreleases:\n    # the first\n    - name: s\n      # of all\n      public: marital.csv\n\n# ours\nfew: 2\n": "version: 1\nreleases:\n    # the first\n" +
+		"version: 1\nreleases:\n- {name: s, public: marital.csv, internal: marital}": "version: 1\n" +
+			"releases:\n- {name: s, public: marital.csv, internal: marital}\n" + in(""),
+		"version: 1\nreleases:\n    # the first\n    - name: s\n      # of all\n      public: marital.csv\n\n# ours\nfew: 2\n": "version: 1\n" +
+			"releases:\n    # the first\n" +
 			"    - name: s\n      # of all\n      public: marital.csv\n" + in("    ") + "\n# ours\nfew: 2\n",
-		"version: 1\r\nreleases:\r\n- name: s\r\n  public: marital.csv\r\n": "version: 1\r\nreleases:\r\n- name: s\r\n  public: marital.csv\r\n" + strings.ReplaceAll(item, "\n", "\r\n"),
-		"version: 1\nreleases: [{name: s, public: marital.csv}]\n":          "",
-		"{version: 1, releases: [{name: s, public: marital.csv}]}":          "",
+		"version: 1\r\nreleases:\r\n- name: s\r\n  public: marital.csv\r\n": "version: 1\r\n" +
+			"releases:\r\n- name: s\r\n  public: marital.csv\r\n" + strings.ReplaceAll(item, "\n", "\r\n"),
+		"version: 1\nreleases: [{name: s, public: marital.csv}]\n": "",
+		"{version: 1, releases: [{name: s, public: marital.csv}]}": "",
 	} {
 		require.NoError(t, os.RemoveAll("r.yaml"))
 		if text != "" {
