@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/operators/protectrecords"
 	"microrisk/operators/report"
 	"microrisk/pipeline/protect"
 )
@@ -95,7 +96,7 @@ func protectedFlags() []cli.Flag {
 		&cli.StringSliceFlag{
 			Name:    "target",
 			Aliases: []string{"t"},
-			Usage: "when the release is safe: `NAME=NUMBER`, of " + strings.Join(protect.TargetWords(), ", ") +
+			Usage: "when the release is safe: `NAME=NUMBER`, of " + strings.Join(protectrecords.TargetWords(), ", ") +
 				"; may be repeated",
 		},
 		&cli.StringFlag{Name: "sensitive", Usage: "the `COLUMN` of the targets distinct and entropy"},
@@ -128,7 +129,7 @@ func sayProtect(ctx *cli.Context, s *protect.Spec) (err error) {
 	if err := sayFields(ctx, s.Fields()); err != nil {
 		return err
 	}
-	if (s.Suppress == "" || s.Suppress == protect.SuppressNone) && ctx.IsSet("share") {
+	if (s.Suppress == "" || s.Suppress == protectrecords.SuppressNone) && ctx.IsSet("share") {
 		return usage("--share is of suppression: say --suppress records or cells, or leave it out")
 	}
 	if ctx.IsSet("time") && ctx.IsSet("checks") {
@@ -160,7 +161,7 @@ func protectText(o *protect.Outcome, s *protect.Spec) string {
 		return b.String()
 	}
 	best := &o.Best[0]
-	recoded := slices.ContainsFunc(best.Levels, func(l protect.Level) bool { return l.Level > 0 })
+	recoded := slices.ContainsFunc(best.Levels, func(l protectrecords.Level) bool { return l.Level > 0 })
 	switch {
 	case !recoded && best.Suppressed == 0 && len(best.Cells) == 0:
 		b.WriteString("\nThe file meets the target as it is: nothing needs to change.\n")
@@ -195,7 +196,7 @@ func proposedText(o *protect.Outcome) string {
 }
 
 // levelsText is what becomes of each variable.
-func levelsText(levels []protect.Level) string {
+func levelsText(levels []protectrecords.Level) string {
 	rows := [][]report.Cell{{report.Left("variable"), report.Left("becomes"), report.Right("categories"), report.Right("loss")}}
 	for _, l := range levels {
 		categories := report.Count(int64(l.Before))
@@ -208,7 +209,7 @@ func levelsText(levels []protect.Level) string {
 }
 
 // lossText tells the loss, and how sure it is that none is less.
-func lossText(o *protect.Outcome, best *protect.Release) string {
+func lossText(o *protect.Outcome, best *protectrecords.Release) string {
 	text := fmt.Sprintf("Loss %s (%s)", report.Figure(best.Loss), o.Loss)
 	switch {
 	case best.Recounted != nil && o.Stopped == "":
@@ -243,7 +244,7 @@ func lossText(o *protect.Outcome, best *protect.Release) string {
 }
 
 // cellsText tells which cells are suppressed, and whom few rows fit then.
-func cellsText(o *protect.Outcome, best *protect.Release) string {
+func cellsText(o *protect.Outcome, best *protectrecords.Release) string {
 	if best.Recounted == nil {
 		return ""
 	}
@@ -268,10 +269,10 @@ func cellsText(o *protect.Outcome, best *protect.Release) string {
 		text += fmt.Sprintf(" (at most %s more than the fewest)", report.Percent(100**best.CellsGap))
 	}
 	switch o.Fit {
-	case protect.FitOwn:
+	case protectrecords.FitOwn:
 		text += fmt.Sprintf(". Who knows that somebody is in the file finds %s whom fewer than k rows fit: --fit class has none",
 			report.Plural(best.Recounted.Persons, "person", "persons"))
-	case protect.FitWildcard:
+	case protectrecords.FitWildcard:
 		text += fmt.Sprintf(". A suppressed cell counts as any value here, which protects nobody: %s fewer than k rows that fit, %s just one; "+
 			"take --fit class", report.Plural(best.Recounted.Persons, "person has", "persons have"), report.Count(best.Recounted.Alone))
 	}
@@ -305,7 +306,7 @@ func alternativesText(o *protect.Outcome) string {
 }
 
 // frontierText tells what less of the target would cost.
-func frontierText(o *protect.Outcome, best *protect.Release, s *protect.Spec) string {
+func frontierText(o *protect.Outcome, best *protectrecords.Release, s *protect.Spec) string {
 	if len(o.Frontier) < 2 {
 		return ""
 	}
@@ -328,7 +329,7 @@ func frontierText(o *protect.Outcome, best *protect.Release, s *protect.Spec) st
 		rows = append(rows, []report.Cell{report.Right(report.Figure(p.Risk)), report.Right(loss), report.Left(report.Shorten(words, 44))})
 	}
 	title := "What less risk would cost"
-	if s.Suppress == protect.SuppressCells || s.Suppress == protect.SuppressRecords {
+	if s.Suppress == protectrecords.SuppressCells || s.Suppress == protectrecords.SuppressRecords {
 		title += ", by recoding alone"
 	}
 	return "\n" + title + ":\n" + table("  ", rows)

@@ -14,6 +14,7 @@ import (
 	_ "microrisk/operators/builtin"
 	"microrisk/operators/hierarchy"
 	"microrisk/operators/mc3"
+	"microrisk/operators/protectrecords"
 	"microrisk/operators/recode"
 	"microrisk/pipeline/attack"
 	"microrisk/pipeline/bounds"
@@ -142,21 +143,21 @@ func full() map[string]schemas.Document {
 				AllowEmpty: true,
 				Operators:  []schemas.Operator{{Config: (*recode.Config)(&recodes)}},
 			},
-			Hierarchies: hierarchy.List{{Variable: "A", Widths: []float64{5, 10}, Origin: 2, Top: []float64{92}, Least: 1, Most: pointer(2), Weight: pointer(2.5), Cells: pointer(9)},
+			Ask: protectrecords.Ask{Hierarchies: hierarchy.List{{Variable: "A", Widths: []float64{5, 10}, Origin: 2, Top: []float64{92}, Least: 1, Most: pointer(2), Weight: pointer(2.5), Cells: pointer(9)},
 				{Variable: "B", File: "b.csv"}},
-			Target:       protect.Target{K: 3},
-			Suppress:     protect.SuppressCells,
-			Fit:          protect.FitOwn,
-			Share:        0.5,
-			Loss:         "spread",
-			Time:         7,
-			Checks:       70,
-			Alternatives: 1,
-			Drop:         []string{"C"},
-			Means:        []string{"D", "E"},
-			Release:      "r.yaml",
-			Out:          "r.csv",
-			JSON:         "r.json",
+				Target:       protectrecords.Target{K: 3},
+				Suppress:     protectrecords.SuppressCells,
+				Fit:          protectrecords.FitOwn,
+				Share:        0.5,
+				Loss:         "spread",
+				Time:         7,
+				Checks:       70,
+				Alternatives: 1},
+			Drop:    []string{"C"},
+			Means:   []string{"D", "E"},
+			Release: "r.yaml",
+			Out:     "r.csv",
+			JSON:    "r.json",
 		},
 	}
 }

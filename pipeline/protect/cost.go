@@ -7,10 +7,11 @@ import (
 	"slices"
 
 	"microrisk/engine/contingency"
-	"microrisk/engine/recoding"
 	"microrisk/operators/selection"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+
+	"microrisk/operators/protectrecords"
 )
 
 // A Cost is what a release lost, counted from its file beside the file as it was. Missing values are no categories here.
@@ -79,7 +80,7 @@ func (g *GroupMean) records(when int) *int64 {
 // A coster counts what a release lost.
 type coster struct {
 	*protecting
-	best      *Release
+	best      *protectrecords.Release
 	stay      []int // variables of the key
 	before    [][]int32
 	merged    [][]int32 // before, by group
@@ -89,13 +90,13 @@ type coster struct {
 }
 
 // cost is what the release lost.
-func (p *protecting) cost(ctx context.Context, best *Release) (*Cost, error) {
+func (p *protecting) cost(ctx context.Context, best *protectrecords.Release) (*Cost, error) {
 	c := &coster{protecting: p, best: best, counts: countsOf(p.table)}
 	out := &Cost{Variables: []VariableCost{}, Pairs: []PairCost{}}
 	if p.released != nil {
 		c.remaining = countsOf(p.released)
 	}
-	for v := range p.hierarchies {
+	for v := range p.Levels {
 		out.Variables = append(out.Variables, c.variable(v))
 	}
 	for i := range c.stay {
@@ -105,10 +106,10 @@ func (p *protecting) cost(ctx context.Context, best *Release) (*Cost, error) {
 	}
 	slices.SortStableFunc(out.Pairs, func(a, b PairCost) int { return cmp.Compare(b.Lost(), a.Lost()) })
 	var err error
-	if out.Losses, err = c.losses(); err != nil {
+	if out.Losses, err = c.LossesOf(c.best); err != nil {
 		return nil, err
 	}
-	for _, column := range p.Means {
+	for _, column := range p.Spec.Means {
 		means, err := c.means(ctx, column)
 		if err != nil {
 			return nil, err
@@ -120,7 +121,7 @@ func (p *protecting) cost(ctx context.Context, best *Release) (*Cost, error) {
 
 // groupOf is the group of each code of a variable, absent for missing values.
 func (c *coster) groupOf(v int, level int) []int32 {
-	h := c.hierarchies[v]
+	h := c.Levels[v]
 	out := make([]int32, len(c.table.Variables[v].Categories)+1)
 	for code := range out {
 		out[code] = absent
@@ -134,10 +135,10 @@ func (c *coster) groupOf(v int, level int) []int32 {
 // labels are the groups of a variable by their names in the release, of those that occur.
 func (c *coster) labels(v int) map[string]int32 {
 	out := map[string]int32{}
-	level := c.best.node[v]
+	level := c.best.Node[v]
 	for _, g := range c.groupOf(v, int(level)) {
 		if g != absent {
-			out[c.hierarchies[v].Levels[level].Names[g]] = g
+			out[c.Levels[v].Levels[level].Names[g]] = g
 		}
 	}
 	return out
@@ -145,7 +146,7 @@ func (c *coster) labels(v int) map[string]int32 {
 
 // variable is the cost of one; it gathers the codes of those that stay.
 func (c *coster) variable(v int) VariableCost {
-	h, level := c.hierarchies[v], int(c.best.node[v])
+	h, level := c.Levels[v], int(c.best.Node[v])
 	before := codesOf(c.table, v, c.groupOf(v, 0))
 	merged := before
 	_, left := h.Recode(level)
@@ -195,47 +196,11 @@ func (c *coster) variable(v int) VariableCost {
 func (c *coster) pair(i, j int) PairCost {
 	after := cross(c.after[i], c.after[j], c.remaining)
 	return PairCost{
-		Variables: [2]string{c.hierarchies[c.stay[i]].Variable, c.hierarchies[c.stay[j]].Variable},
+		Variables: [2]string{c.Levels[c.stay[i]].Variable, c.Levels[c.stay[j]].Variable},
 		Before:    cross(c.before[i], c.before[j], c.counts).cramer(),
 		After:     after.cramer(),
 		Variation: variation(cross(c.merged[i], c.merged[j], c.counts).n, after.n),
 	}
-}
-
-// losses are those that have a meaning for what is suppressed.
-func (c *coster) losses() (map[string]float64, error) {
-	out := map[string]float64{}
-	if c.Suppress != SuppressCells {
-		var safe func(recoding.Class) bool
-		if c.Suppress == SuppressRecords {
-			rule, err := c.rule(1)
-			if err != nil {
-				return nil, err
-			}
-			safe = rule.Safe
-		}
-		o, err := c.lattice.Outcome(c.best.node, safe)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range losses {
-			if x := l.Of(c.lattice, o); len(x) == 1 && !math.IsNaN(x[0]) && !math.IsInf(x[0], 0) {
-				out[l.Name()] = x[0]
-			}
-		}
-		return out, nil
-	}
-	for _, l := range losses {
-		if cells, is := l.(recoding.Cells); is {
-			if c.cut == nil || c.cut.result == nil {
-				out[l.Name()] = cells.Bound(c.lattice, c.best.node)[0]
-				continue
-			}
-			k := cutter{p: c.protecting, loss: cells}
-			out[l.Name()] = cells.Suppressed(c.lattice, c.best.node, k.kept(c.best.node, c.cut))[0]
-		}
-	}
-	return out, nil
 }
 
 // means are those of a column by each variable that stays.
@@ -249,10 +214,10 @@ func (c *coster) means(ctx context.Context, column string) ([]MeanCost, error) {
 		}
 		sum := []contingency.Sum{{Name: column}}
 		before = append(before, contingency.Request{Keys: request.Keys, Sums: sum})
-		after = append(after, contingency.Request{Keys: []contingency.Key{{Name: c.hierarchies[v].Variable}}, Sums: sum})
-		m := MeanCost{Column: column, By: c.hierarchies[v].Variable}
+		after = append(after, contingency.Request{Keys: []contingency.Key{{Name: c.Levels[v].Variable}}, Sums: sum})
+		m := MeanCost{Column: column, By: c.Levels[v].Variable}
 		names := c.labels(v)
-		level := &c.hierarchies[v].Levels[c.best.node[v]]
+		level := &c.Levels[v].Levels[c.best.Node[v]]
 		for _, g := range sortedGroups(names) {
 			m.Groups = append(m.Groups, GroupMean{Group: level.Names[g]})
 		}
@@ -263,7 +228,7 @@ func (c *coster) means(ctx context.Context, column string) ([]MeanCost, error) {
 	if err := c.addUp(ctx, "means of "+column, &spec, before, list, 0); err != nil {
 		return nil, err
 	}
-	released := &schemas.Spec{Source: schemas.Source{Path: []string{c.Out}}, AllowEmpty: true, Operators: []schemas.Operator{having(column)}}
+	released := &schemas.Spec{Source: schemas.Source{Path: []string{c.Spec.Out}}, AllowEmpty: true, Operators: []schemas.Operator{having(column)}}
 	if err := c.addUp(ctx, "means of "+column+" released", released, after, list, 1); err != nil {
 		return nil, err
 	}
@@ -307,7 +272,7 @@ func (c *coster) addUp(ctx context.Context, role string, spec *schemas.Spec, req
 	return c.pass(ctx, role, spec, requests, func(tables []*contingency.Table) error {
 		for i, t := range tables {
 			v := c.stay[i]
-			becomes, groups := c.labels(v), c.groupOf(v, int(c.best.node[v]))
+			becomes, groups := c.labels(v), c.groupOf(v, int(c.best.Node[v]))
 			order := sortedGroups(becomes)
 			codes := make([]uint32, t.Classes())
 			t.Codes(0, 0, codes)

@@ -13,6 +13,8 @@ import (
 	"microrisk/pipeline/protect"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+
+	"microrisk/operators/protectrecords"
 )
 
 // counted are ten people whose ages tell their regions; one has no wage.
@@ -30,7 +32,7 @@ func protected(t *testing.T, target, suppress string, change func(s *protect.Spe
 	s := protect.Spec{
 		Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"},
 			{Name: "region"}}}},
-		Suppress: suppress, Out: "out.csv", Means: []string{"wage"}, Checks: 100,
+		Ask: protectrecords.Ask{Suppress: suppress, Checks: 100}, Out: "out.csv", Means: []string{"wage"},
 	}
 	for _, f := range []string{"age=10", "age=levels:1..1", "region=levels:0..0"} {
 		require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, f))
@@ -47,7 +49,7 @@ func protected(t *testing.T, target, suppress string, change func(s *protect.Spe
 
 // By hand: of bands and regions there are 4 (20-, n), 4 (30-, s) and 2 (30-, n), so V is sqrt(16/24 + 4/36 + 16/24 - 1).
 func TestCostOfBands(t *testing.T) {
-	c := inBands(t, counted, "k=2", protect.SuppressNone).Cost
+	c := inBands(t, counted, "k=2", protectrecords.SuppressNone).Cost
 	zero := 0.0
 	assert.Equal(t, []protect.VariableCost{
 		{Variable: "age", Before: 5, After: 2, Coarser: 10, Variation: &zero},
@@ -58,7 +60,7 @@ func TestCostOfBands(t *testing.T) {
 	assert.InDelta(t, 2./3, *c.Pairs[0].After, 1e-12)
 	assert.InDelta(t, 1./3, c.Pairs[0].Lost(), 1e-12)
 	assert.Zero(t, *c.Pairs[0].Variation)
-	assert.Len(t, c.Losses, len(protect.LossNames()))
+	assert.Len(t, c.Losses, len(protectrecords.LossNames()))
 	assert.Equal(t, 10./3, c.Losses["class-size"])
 	assert.Equal(t, 16.+16+4, c.Losses["discernibility"])
 	for _, m := range c.Means {
@@ -68,7 +70,7 @@ func TestCostOfBands(t *testing.T) {
 
 // At k = 4 the two of (30-, n) are hidden: 8 records are left, half of each band and region.
 func TestCostOfHiddenRecords(t *testing.T) {
-	c := inBands(t, counted, "k=4", protect.SuppressRecords).Cost
+	c := inBands(t, counted, "k=4", protectrecords.SuppressRecords).Cost
 	require.Len(t, c.Variables, 2)
 	for i, coarser := range []int64{8, 0} {
 		v := c.Variables[i]
@@ -91,7 +93,7 @@ func TestCostOfHiddenRecords(t *testing.T) {
 // Missing values that were there are no categories, and are not hidden: of the others two are, the regions of records that lack their ages.
 func TestCostOfMissingValues(t *testing.T) {
 	inFolder(t, map[string]string{"in.csv": "age,region,wage\n20,n,1\n20,n,2\n20,n,3\n,n,4\n,s,5\n30,s,6\n30,s,7\n"})
-	out := protected(t, "k=2", protect.SuppressCells, func(s *protect.Spec) {
+	out := protected(t, "k=2", protectrecords.SuppressCells, func(s *protect.Spec) {
 		s.Hierarchies = nil
 		for _, f := range []string{"age=levels:0..0", "region=levels:0..0"} {
 			require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, f))
@@ -115,7 +117,7 @@ func TestImpliedColumns(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%s,%s,%s,%d,%d,%s\n", 1000+i, fields[0], fields[1], born, 7*i*i%5, 100+i, fields[3])
 	}
 	inFolder(t, map[string]string{"in.csv": "id,age,region,nearly,chance,wage,born\n" + b.String()})
-	out := protected(t, "k=10", protect.SuppressNone, nil)
+	out := protected(t, "k=10", protectrecords.SuppressNone, nil)
 	require.Len(t, out.Implied, 2)
 	assert.Equal(t, protect.Implied{Column: "born", Variable: "age", What: protect.ImpliedValues, Share: 1, Without: out.Implied[1].Without, Always: true},
 		out.Implied[1])
@@ -123,13 +125,13 @@ func TestImpliedColumns(t *testing.T) {
 	assert.False(t, out.Implied[0].Always)
 	assert.InDelta(t, 119./120, out.Implied[0].Share, 1e-12)
 	assert.Contains(t, strings.Join(out.Warnings, "\n"), "born stays in the release and tells what was made coarser or hidden of age: leave it out (--drop born)")
-	hidden := protected(t, "k=40", protect.SuppressRecords, nil)
+	hidden := protected(t, "k=40", protectrecords.SuppressRecords, nil)
 	told := map[string]bool{}
 	for _, x := range hidden.Implied {
 		told[x.Column+" "+x.Variable+" "+x.What] = true
 	}
 	assert.True(t, told["born region "+protect.ImpliedHidden], told)
-	without := protected(t, "k=10", protect.SuppressNone, func(s *protect.Spec) { s.Drop = []string{"born", "nearly", "id"} })
+	without := protected(t, "k=10", protectrecords.SuppressNone, func(s *protect.Spec) { s.Drop = []string{"born", "nearly", "id"} })
 	assert.Empty(t, without.Implied)
 	assert.Empty(t, without.Warnings)
 	text, err := os.ReadFile("out.csv")
@@ -145,7 +147,7 @@ func TestImpliedByHousehold(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,%d,%s,1\n", i, household, 20+i%4, string(rune('a'+household%7)))
 	}
 	inFolder(t, map[string]string{"in.csv": "person,household,age,region,wage\n" + b.String()})
-	out := protected(t, "k=30", protect.SuppressRecords, nil)
+	out := protected(t, "k=30", protectrecords.SuppressRecords, nil)
 	require.Positive(t, out.Best[0].Suppressed)
 	require.Len(t, out.Implied, 1)
 	assert.Equal(t, []string{"household", "region", protect.ImpliedHidden}, []string{out.Implied[0].Column, out.Implied[0].Variable, out.Implied[0].What})
@@ -158,7 +160,7 @@ func TestColumnsOfReleases(t *testing.T) {
 		`did you mean "born"`:   func(s *protect.Spec) { s.Drop = []string{"bron"} },
 		"age is a key variable": func(s *protect.Spec) { s.Drop = []string{"age"} },
 		"is judged by born": func(s *protect.Spec) {
-			s.Drop, s.Target = []string{"born"}, protect.Target{Distinct: 2, Sensitive: "born"}
+			s.Drop, s.Target = []string{"born"}, protectrecords.Target{Distinct: 2, Sensitive: "born"}
 		},
 		"which is no number":      func(s *protect.Spec) { s.Means = []string{"name"} },
 		"or left out":             func(s *protect.Spec) { s.Drop = []string{"wage"} },
@@ -166,7 +168,7 @@ func TestColumnsOfReleases(t *testing.T) {
 	} {
 		inFolder(t, map[string]string{"in.csv": "age,region,wage,born,name\n20,n,1,1980,x\n20,n,1,1980,y\n"})
 		s := protect.Spec{Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"}}}},
-			Out: "out.csv", Means: []string{"wage"}, Target: protect.Target{K: 2}}
+			Out: "out.csv", Means: []string{"wage"}, Ask: protectrecords.Ask{Target: protectrecords.Target{K: 2}}}
 		change(&s)
 		_, err := protect.Run(t.Context(), s, session.Options{})
 		require.ErrorContains(t, err, want)
@@ -180,7 +182,7 @@ func TestBothLoseNoMoreThanCells(t *testing.T) {
 	for seed, rows := range map[uint64]int{0: 150, 41: 60, 66: 60, 7: 300} {
 		inFolder(t, map[string]string{"in.csv": toProtect(seed, rows), "places.csv": places})
 		loss := func(levels ...string) float64 {
-			s := protection(t, "k=3", protect.SuppressCells)
+			s := protection(t, "k=3", protectrecords.SuppressCells)
 			s.Release, s.Out, s.JSON = "", "", ""
 			for _, f := range levels {
 				require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, f))

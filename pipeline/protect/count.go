@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"microrisk/engine/contingency"
-	"microrisk/engine/recoding"
 	"microrisk/operators"
-	"microrisk/operators/hierarchy"
 	"microrisk/operators/mc3"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -20,14 +17,12 @@ import (
 
 // A counted file has its key's table, with a sensitive column as the last variable if there is one, and a model where a target needs it.
 type counted struct {
-	table       *contingency.Table
-	types       []arrow.DataType // of the key's columns
-	schema      *arrow.Schema    // all columns that the release could have
-	hierarchies []*hierarchy.Hierarchy
-	lattice     *recoding.Lattice
-	model       *mc3.Expectation
-	summary     *mc3.Summary
-	warnings    []string
+	table    *contingency.Table
+	types    []arrow.DataType // of the key's columns
+	schema   *arrow.Schema    // all columns that the release could have
+	model    *mc3.Expectation
+	summary  *mc3.Summary
+	warnings []string
 }
 
 // count reads the file.
@@ -62,7 +57,7 @@ func (s *Spec) count(ctx context.Context, o session.Options) (*counted, error) {
 	}}
 	spec := *s.Spec
 	chosen := &spec
-	if s.Target.modelled() {
+	if s.Target.Modelled() {
 		model := s.Model
 		model.Replace = true
 		fitted := spec
@@ -79,7 +74,7 @@ func (s *Spec) count(ctx context.Context, o session.Options) (*counted, error) {
 	defer j.Source.Close()
 	list := session.OperatorsOf(chosen, &session.Companions{})
 	at := len(list)
-	if s.Target.modelled() {
+	if s.Target.Modelled() {
 		at--
 	}
 	if j.Chain, err = j.Bind(true, slices.Insert(list, at, operators.Operator(count))...); err != nil {
@@ -90,7 +85,7 @@ func (s *Spec) count(ctx context.Context, o session.Options) (*counted, error) {
 		return nil, err
 	}
 	c.table, c.warnings = count.Tables[0], report.Warnings
-	if s.Target.modelled() {
+	if s.Target.Modelled() {
 		last := report.Operators[len(report.Operators)-1]
 		c.model, c.summary = last.Fitted.(mc3.Expecting).Expectation(), last.Summary.(*mc3.Summary)
 	}
@@ -128,63 +123,4 @@ func (s *Spec) checkColumns(in *arrow.Schema) error {
 		}
 	}
 	return nil
-}
-
-// shape makes the hierarchies and the lattice.
-func (s *Spec) shape(c *counted) error {
-	var variables []recoding.Variable
-	codes := make([][]uint32, len(s.Spec.Key.Variables))
-	classes := c.table.Classes()
-	for v, x := range s.Spec.Key.Variables {
-		codes[v] = make([]uint32, classes)
-		c.table.Codes(v, 0, codes[v])
-		categories := c.table.Variables[v].Categories
-		missing := slices.Contains(codes[v], c.table.Variables[v].Missing())
-		config := s.Hierarchies.Of(x.Name)
-		var text []byte
-		if config != nil && config.File != "" {
-			var err error
-			if text, err = os.ReadFile(config.File); err != nil {
-				return session.Wrong(fmt.Errorf("the hierarchy of %s: %w", x.Name, err))
-			}
-		}
-		h, err := hierarchy.Of(config, x.Name, c.types[v], categories, missing, text)
-		if err != nil {
-			return session.Wrong(err)
-		}
-		c.hierarchies = append(c.hierarchies, h)
-		r := recoding.Variable{Name: x.Name, Levels: h.Levels, Weight: 1, Most: len(h.Levels) - 1}
-		if config != nil {
-			if config.Weight != nil {
-				r.Weight = *config.Weight
-			}
-			r.Least = int(config.Least)
-			if config.Most != nil {
-				r.Most = *config.Most
-			}
-			if r.Least > r.Most || r.Most >= len(h.Levels) {
-				return session.Wrong(
-					fmt.Errorf("%s may be at levels %d to %d: its levels are 0 (as it is) to %d (left out)", x.Name, r.Least, r.Most, len(h.Levels)-1),
-				)
-			}
-		}
-		variables = append(variables, r)
-	}
-	counts := make([]int64, classes)
-	for i := range counts {
-		counts[i] = c.table.Count(i)
-	}
-	if err := c.table.Err(); err != nil {
-		return err
-	}
-	var err error
-	if s.Target.Sensitive == "" {
-		c.lattice, err = recoding.New(variables, codes, counts)
-		return err
-	}
-	last := len(codes)
-	sensitive := make([]uint32, classes)
-	c.table.Codes(last, 0, sensitive)
-	c.lattice, err = recoding.NewSensitive(variables, codes, counts, sensitive, len(c.table.Variables[last].Categories)+1)
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"microrisk/engine/contingency"
 	"microrisk/operators"
 	"microrisk/operators/hierarchy"
+	"microrisk/operators/protectrecords"
 )
 
 // An Implied column stays in the release, is no key variable, and tells what was made coarser or hidden of one.
@@ -41,10 +42,10 @@ type sought struct {
 }
 
 // lost are what of variables is made coarser or hidden in a release.
-func (p *protecting) lost(best *Release) []sought {
+func (p *protecting) lost(best *protectrecords.Release) []sought {
 	var list []sought
-	for v, level := range best.node {
-		h := p.hierarchies[v]
+	for v, level := range best.Node {
+		h := p.Levels[v]
 		_, left := h.Recode(int(level))
 		switch {
 		case left, h.Groups(int(level)) < h.Groups(0):
@@ -93,7 +94,7 @@ func (p *protecting) imply(ctx context.Context, out *Outcome) error {
 				continue
 			}
 			if x := p.told(t, s); x != nil {
-				x.Column, x.Variable, x.What = column, p.hierarchies[s.variable].Variable, s.what
+				x.Column, x.Variable, x.What = column, p.Levels[s.variable].Variable, s.what
 				out.Implied = append(out.Implied, *x)
 			}
 		}
@@ -107,8 +108,8 @@ func (p *protecting) imply(ctx context.Context, out *Outcome) error {
 func (p *protecting) besides() []string {
 	var list []string
 	for _, f := range p.schema.Fields() {
-		key := slices.ContainsFunc(p.hierarchies, func(h *hierarchy.Hierarchy) bool { return h.Variable == f.Name })
-		if !key && !slices.Contains(p.Drop, f.Name) && operators.HasEquality(operators.ValueType(f.Type)) {
+		key := slices.ContainsFunc(p.Levels, func(h *hierarchy.Hierarchy) bool { return h.Variable == f.Name })
+		if !key && !slices.Contains(p.Spec.Drop, f.Name) && operators.HasEquality(operators.ValueType(f.Type)) {
 			list = append(list, f.Name)
 		}
 	}
@@ -141,7 +142,7 @@ type pairing struct {
 
 // told is what a column tells; nil for nothing that others do not.
 func (p *protecting) told(t *contingency.Table, s sought) *Implied {
-	h := p.hierarchies[s.variable]
+	h := p.Levels[s.variable]
 	_, left := h.Recode(s.level)
 	label := map[string]int{}
 	for code, text := range p.table.Variables[s.variable].Categories {

@@ -19,6 +19,8 @@ import (
 	"microrisk/pipeline/protect"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+
+	"microrisk/operators/protectrecords"
 )
 
 // Tables that are merged are those that suda and kanonymity count in the recoded file, at random nodes.
@@ -96,7 +98,7 @@ func TestMergedTablesAreThoseOfTheFile(t *testing.T) {
 
 // The same for any number of workers.
 func TestProtectIsTheSame(t *testing.T) {
-	for _, suppress := range []string{protect.SuppressNone, protect.SuppressCells, protect.SuppressRecords} {
+	for _, suppress := range []string{protectrecords.SuppressNone, protectrecords.SuppressCells, protectrecords.SuppressRecords} {
 		var first []string
 		for _, workers := range []int{1, 8} {
 			inFolder(t, map[string]string{"in.csv": toProtect(8, 600), "places.csv": places})

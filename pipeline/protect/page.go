@@ -10,6 +10,8 @@ import (
 	"microrisk/pipeline"
 	"microrisk/pipeline/figures"
 	"microrisk/pipeline/page"
+
+	"microrisk/operators/protectrecords"
 )
 
 // fewest is the least number of records that a page for publication tells.
@@ -70,8 +72,8 @@ func (o *Outcome) Page(reader string) *page.Page {
 }
 
 // changed tells whether some variable becomes coarser.
-func changed(levels []Level) bool {
-	return slices.ContainsFunc(levels, func(l Level) bool { return l.Level > 0 })
+func changed(levels []protectrecords.Level) bool {
+	return slices.ContainsFunc(levels, func(l protectrecords.Level) bool { return l.Level > 0 })
 }
 
 func (o *Outcome) verdict() *page.Verdict {
@@ -129,14 +131,14 @@ func (o *Outcome) beforeAfter() []page.Block {
 	}
 	t := &page.Table{Caption: "The file as it is, and after recoding, before values are taken out of single records",
 		Head: []page.Cell{page.Left("figure"), page.Right("before"), page.Right(title)}}
-	whole := func(name string, of func(*Measures) int64) {
+	whole := func(name string, of func(*protectrecords.Measures) int64) {
 		row := []page.Cell{page.Left(name), page.Right(report.Count(of(&o.Before)))}
 		if after != nil {
 			row = append(row, page.Right(report.Count(of(&after.Measures))))
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	number := func(name string, of func(*Measures) *float64) {
+	number := func(name string, of func(*protectrecords.Measures) *float64) {
 		row := []page.Cell{page.Left(name), page.Right(orDash(of(&o.Before)))}
 		if of(&o.Before) == nil {
 			return
@@ -147,17 +149,17 @@ func (o *Outcome) beforeAfter() []page.Block {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Rows = append(t.Rows, []page.Cell{page.Left("records"), page.Right(report.Count(o.Records)), page.Right(report.Count(o.Records))})
-	whole("combinations of the key variables", func(m *Measures) int64 { return m.Classes })
-	whole("sample uniques", func(m *Measures) int64 { return m.SampleUniques })
-	whole("doubles (combinations that just two records have)", func(m *Measures) int64 { return int64(m.Doubles) })
+	whole("combinations of the key variables", func(m *protectrecords.Measures) int64 { return m.Classes })
+	whole("sample uniques", func(m *protectrecords.Measures) int64 { return m.SampleUniques })
+	whole("doubles (combinations that just two records have)", func(m *protectrecords.Measures) int64 { return int64(m.Doubles) })
 	if o.Before.Unsafe > 0 || after != nil && after.Measures.Unsafe > 0 { // a target by models has none
-		whole("records that miss the target", func(m *Measures) int64 { return m.Unsafe })
+		whole("records that miss the target", func(m *protectrecords.Measures) int64 { return m.Unsafe })
 	}
-	number("mean of 1 / (records with the same key)", func(m *Measures) *float64 { return &m.MeanRisk })
-	number("DIS", func(m *Measures) *float64 { return m.DIS })
-	number("expected re-identifications", func(m *Measures) *float64 { return m.Expected })
-	number("greatest chance of a record", func(m *Measures) *float64 { return m.Greatest })
-	number("population uniques among sample uniques", func(m *Measures) *float64 { return m.PUSU })
+	number("mean of 1 / (records with the same key)", func(m *protectrecords.Measures) *float64 { return &m.MeanRisk })
+	number("DIS", func(m *protectrecords.Measures) *float64 { return m.DIS })
+	number("expected re-identifications", func(m *protectrecords.Measures) *float64 { return m.Expected })
+	number("greatest chance of a record", func(m *protectrecords.Measures) *float64 { return m.Greatest })
+	number("population uniques among sample uniques", func(m *protectrecords.Measures) *float64 { return m.PUSU })
 	if after == nil {
 		t.Head = t.Head[:2]
 		t.Rows[0] = t.Rows[0][:2]
@@ -233,7 +235,7 @@ func (o *Outcome) sure() string {
 }
 
 // hidden is what is suppressed.
-func (o *Outcome) hidden(r *Release, public bool) []page.Block {
+func (o *Outcome) hidden(r *protectrecords.Release, public bool) []page.Block {
 	few := func(n int64) string {
 		if public && n > 0 && n < fewest {
 			return "fewer than 10"
@@ -353,7 +355,7 @@ func (o *Outcome) reached(what string) (risk float64, ok bool) {
 }
 
 // words are the variables that become coarser.
-func words(levels []Level) string {
+func words(levels []protectrecords.Level) string {
 	var list []string
 	for _, l := range levels {
 		if l.Level > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"microrisk/operators/protectrecords"
 	"microrisk/pipeline/page"
 	"microrisk/pipeline/page/pagetest"
 	"microrisk/pipeline/protect"
@@ -23,28 +24,28 @@ func shown(t *testing.T, o *protect.Outcome, reader string) string {
 
 // The page of an outcome says what it found, whatever that was.
 func TestPage(t *testing.T) {
-	level := func(k int) []protect.Level {
-		return []protect.Level{
+	level := func(k int) []protectrecords.Level {
+		return []protectrecords.Level{
 			{Variable: "AGE", Level: k, Words: []string{"as it is", "bands of 5"}[k], Before: 90, Categories: 90 / (4*k + 1), Loss: 0.3 * float64(k)},
 		}
 	}
 	number := func(x float64) *float64 { return &x }
 	o := &protect.Outcome{
-		Input:     []string{"/secret/folder/survey.csv"},
-		Key:       []string{"AGE"},
-		Records:   1000,
-		Target:    "k = 3",
-		Suppress:  "records",
-		Loss:      "cells",
-		Variables: []protect.Variable{{Name: "AGE", Levels: []string{"as it is", "bands of 5"}, Groups: []int{90, 18}}},
-		Before:    protect.Measures{Classes: 90, SampleUniques: 37, Unsafe: 41, Expected: number(3.5)},
-		Nodes:     2,
-		Checked:   2,
-	}
+		Input: []string{"/secret/folder/survey.csv"}, Outcome: &protectrecords.Outcome{
+			Key:       []string{"AGE"},
+			Records:   1000,
+			Target:    "k = 3",
+			Suppress:  "records",
+			Loss:      "cells",
+			Variables: []protectrecords.Variable{{Name: "AGE", Levels: []string{"as it is", "bands of 5"}, Groups: []int{90, 18}}},
+			Before:    protectrecords.Measures{Classes: 90, SampleUniques: 37, Unsafe: 41, Expected: number(3.5)},
+			Nodes:     2,
+			Checked:   2,
+		}}
 	require.Contains(t, shown(t, o, page.Office), "No: none of these changes meets the target.")
 	o.Stopped = "time was up"
 	require.Contains(t, shown(t, o, page.Office), "not all was tried")
-	o.Best = []protect.Release{{Levels: level(1), Loss: 0.3, Suppressed: 7, Measures: protect.Measures{Expected: number(1)}}}
+	o.Best = []protectrecords.Release{{Levels: level(1), Loss: 0.3, Suppressed: 7, Measures: protectrecords.Measures{Expected: number(1)}}}
 	o.Gap = number(0.25)
 	text := shown(t, o, page.Office)
 	require.Contains(t, text, "Not as it is; with the changes below the target is met.")
@@ -52,7 +53,7 @@ func TestPage(t *testing.T) {
 	require.Contains(t, text, "AGE bands of 5")
 	require.Contains(t, text, "Of 7 records, all key values are taken out")
 	o.Proven, o.Released = true, &protect.Released{Path: "/secret/out.csv", Records: 993, SampleUniques: 3, Met: true}
-	o.Frontier = []protect.Point{
+	o.Frontier = []protectrecords.Point{
 		{What: "records below k = 3", Risk: 41, Levels: level(0), Proven: true},
 		{What: "records below k = 3", Risk: 7, Loss: 0.3, Levels: level(1)},
 	}
@@ -82,7 +83,7 @@ func TestPage(t *testing.T) {
 	o.Implied = nil
 	o.Released.Met, o.Released.Missed = false, []string{"k = 3"}
 	require.Contains(t, shown(t, o, page.Office), "misses the target, judged from its file: k = 3")
-	o.Released, o.Best = nil, []protect.Release{{Levels: level(0)}}
+	o.Released, o.Best = nil, []protectrecords.Release{{Levels: level(0)}}
 	require.Contains(t, shown(t, o, page.Office), "Yes: the file meets the target as it is.")
 	require.Contains(t, shown(t, o, page.Office), ">meets the target</text>")
 }

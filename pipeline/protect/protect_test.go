@@ -19,6 +19,8 @@ import (
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/specfile"
+
+	"microrisk/operators/protectrecords"
 )
 
 // toProtect is a file of people with ages, places within regions, and a sensitive column.
@@ -44,11 +46,10 @@ func protection(t *testing.T, target string, suppress string) protect.Spec {
 	s := protect.Spec{
 		Spec: &schemas.Spec{Source: schemas.Source{Path: []string{"in.csv"}}, Key: &schemas.Key{Variables: []schemas.KeyVariable{{Name: "age"}, {Name: "place"},
 			{Name: "sex"}}}},
-		Suppress: suppress,
-		Release:  "release.yaml",
-		Out:      "release.csv",
-		JSON:     "release.json",
-		Checks:   5000,
+		Ask:     protectrecords.Ask{Suppress: suppress, Checks: 5000},
+		Release: "release.yaml",
+		Out:     "release.csv",
+		JSON:    "release.json",
 	}
 	for _, f := range []string{"age=5,10,20", "place=places.csv"} {
 		require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, f))
@@ -97,7 +98,7 @@ func smallest(rows [][]string) int {
 func TestProtectByRecoding(t *testing.T) {
 	for seed := range uint64(4) {
 		inFolder(t, map[string]string{"in.csv": toProtect(seed, 400), "places.csv": places})
-		s := protection(t, "k=4", protect.SuppressNone)
+		s := protection(t, "k=4", protectrecords.SuppressNone)
 		out, err := protect.Run(t.Context(), s, session.Options{})
 		require.NoError(t, err)
 		require.NotEmpty(t, out.Best)
@@ -133,7 +134,7 @@ func TestProtectByRecoding(t *testing.T) {
 // Suppressed cells and records leave a release in which k rows are identical, or, under own, in which k records have what is shown; no other cell
 // is changed.
 func TestProtectBySuppression(t *testing.T) {
-	for _, c := range []struct{ suppress, fit string }{{protect.SuppressCells, protect.FitClass}, {protect.SuppressCells, protect.FitOwn}, {protect.SuppressRecords, ""}} {
+	for _, c := range []struct{ suppress, fit string }{{protectrecords.SuppressCells, protectrecords.FitClass}, {protectrecords.SuppressCells, protectrecords.FitOwn}, {protectrecords.SuppressRecords, ""}} {
 		t.Run(c.suppress+" "+c.fit, func(t *testing.T) {
 			inFolder(t, map[string]string{"in.csv": toProtect(9, 500), "places.csv": places})
 			s := protection(t, "k=3", c.suppress)
@@ -143,7 +144,7 @@ func TestProtectBySuppression(t *testing.T) {
 				s.Hierarchies[i].Most = &most
 			}
 			require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, "sex=fixed"))
-			if c.suppress == protect.SuppressRecords {
+			if c.suppress == protectrecords.SuppressRecords {
 				s.Hierarchies = s.Hierarchies[:2]
 				most := 0
 				s.Hierarchies = append(s.Hierarchies, hierarchy.Config{Variable: "sex", Most: &most})
@@ -166,11 +167,11 @@ func TestProtectBySuppression(t *testing.T) {
 			}
 			require.Positive(t, hidden)
 			switch {
-			case c.suppress == protect.SuppressRecords:
+			case c.suppress == protectrecords.SuppressRecords:
 				kept := slices.DeleteFunc(slices.Clone(after), func(r []string) bool { return strings.Join(r, "") == "" })
 				require.GreaterOrEqual(t, smallest(kept), 3)
 				require.EqualValues(t, len(after)-len(kept), best.Suppressed)
-			case c.fit == protect.FitClass:
+			case c.fit == protectrecords.FitClass:
 				require.GreaterOrEqual(t, smallest(after), 3)
 				require.Zero(t, best.Recounted.NotClass)
 				fallthrough
@@ -204,7 +205,7 @@ func TestProtectTargets(t *testing.T) {
 	for _, target := range []string{"uniques=0", "msu=2", "mean_risk=0.1", "dis=0.02", "distinct=2", "entropy=1.5", "expected=40%", "correct_match=0.3", "pu_su=0.2"} {
 		t.Run(target, func(t *testing.T) {
 			inFolder(t, map[string]string{"in.csv": toProtect(3, 300), "places.csv": places})
-			s := protection(t, target, protect.SuppressNone)
+			s := protection(t, target, protectrecords.SuppressNone)
 			if strings.HasPrefix(target, "distinct") || strings.HasPrefix(target, "entropy") {
 				s.Target.Sensitive = "health"
 			}
@@ -247,16 +248,20 @@ func TestProtectWrong(t *testing.T) {
 		"are a category of their own":      func(s *protect.Spec) { s.Spec.Key.Missing = "drop" },
 		"told from missing ones":           func(s *protect.Spec) { s.Spec.Key.Variables[1].MissingCodes = []string{"NA"} },
 		`no column "zz"`:                   func(s *protect.Spec) { s.Spec.Key.Variables[0].Name = "zz"; s.Hierarchies = nil },
-		"for k alone":                      func(s *protect.Spec) { s.Suppress = protect.SuppressCells; x := 0.0; s.Target.Uniques = &x },
-		"no multiple of":                   func(s *protect.Spec) { s.Hierarchies[0].Widths = []float64{5, 12} },
-		"its levels are 0":                 func(s *protect.Spec) { s.Hierarchies[0].Least, s.Hierarchies[0].Most = 9, pointer(9) },
-		"is a key variable":                func(s *protect.Spec) { s.Target.Distinct, s.Target.Sensitive = 2, "sex" },
-		"the output in.csv is":             func(s *protect.Spec) { s.Out = "in.csv" },
-		"goes with distinct":               func(s *protect.Spec) { s.Target.Sensitive = "health" },
-		"neither a number":                 func(s *protect.Spec) { s.Target.Expected = "few"; s.Spec.Sampling = &schemas.Sampling{Fraction: .1} },
+		"for k alone": func(s *protect.Spec) {
+			s.Suppress = protectrecords.SuppressCells
+			x := 0.0
+			s.Target.Uniques = &x
+		},
+		"no multiple of":       func(s *protect.Spec) { s.Hierarchies[0].Widths = []float64{5, 12} },
+		"its levels are 0":     func(s *protect.Spec) { s.Hierarchies[0].Least, s.Hierarchies[0].Most = 9, pointer(9) },
+		"is a key variable":    func(s *protect.Spec) { s.Target.Distinct, s.Target.Sensitive = 2, "sex" },
+		"the output in.csv is": func(s *protect.Spec) { s.Out = "in.csv" },
+		"goes with distinct":   func(s *protect.Spec) { s.Target.Sensitive = "health" },
+		"neither a number":     func(s *protect.Spec) { s.Target.Expected = "few"; s.Spec.Sampling = &schemas.Sampling{Fraction: .1} },
 	} {
 		inFolder(t, map[string]string{"in.csv": toProtect(1, 50), "places.csv": places})
-		s := protection(t, "k=3", protect.SuppressNone)
+		s := protection(t, "k=3", protectrecords.SuppressNone)
 		change(&s)
 		_, err := protect.Run(t.Context(), s, session.Options{})
 		require.ErrorContains(t, err, want)
@@ -268,22 +273,22 @@ func TestProtectWrong(t *testing.T) {
 // A target that nothing reaches is told with the nearest release; a file that is safe stays as it is.
 func TestProtectEnds(t *testing.T) {
 	inFolder(t, map[string]string{"in.csv": toProtect(1, 30), "places.csv": places})
-	s := protection(t, "k=31", protect.SuppressNone)
+	s := protection(t, "k=31", protectrecords.SuppressNone)
 	out, err := protect.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	require.Empty(t, out.Best)
 	require.NotNil(t, out.Nearest)
 	require.NoFileExists(t, "release.csv")
-	out, err = protect.Run(t.Context(), protection(t, "k=31", protect.SuppressCells), session.Options{})
+	out, err = protect.Run(t.Context(), protection(t, "k=31", protectrecords.SuppressCells), session.Options{})
 	require.NoError(t, err)
 	require.Empty(t, out.Best, "fewer records than k")
 	inFolder(t, map[string]string{"in.csv": "id,age,place,sex,health\n" + strings.Repeat("1,20,a0,m,good\n", 12), "places.csv": places})
-	out, err = protect.Run(t.Context(), protection(t, "k=3", protect.SuppressCells), session.Options{})
+	out, err = protect.Run(t.Context(), protection(t, "k=3", protectrecords.SuppressCells), session.Options{})
 	require.NoError(t, err)
 	require.Zero(t, out.Best[0].Loss)
 	require.True(t, out.Released.Met)
 	inFolder(t, map[string]string{"in.csv": "id,age,place,sex,health\n", "places.csv": places})
-	_, err = protect.Run(t.Context(), protection(t, "k=3", protect.SuppressNone), session.Options{})
+	_, err = protect.Run(t.Context(), protection(t, "k=3", protectrecords.SuppressNone), session.Options{})
 	require.ErrorContains(t, err, "nothing to protect")
 }
 

@@ -9,13 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"microrisk/engine/contingency"
-	"microrisk/engine/recoding"
 	"microrisk/operators"
 	"microrisk/operators/mc3"
+	"microrisk/operators/protectrecords"
 	"microrisk/operators/recode"
 	"microrisk/operators/selection"
 	"microrisk/operators/suppress"
@@ -36,7 +33,7 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 	if len(out.Best) == 0 {
 		return p.document(ctx, out)
 	}
-	if p.Release == "" && p.Out == "" {
+	if p.Spec.Release == "" && p.Spec.Out == "" {
 		return p.close(ctx, out)
 	}
 	scale := 1.0
@@ -44,7 +41,7 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 		if err := p.write(ctx, out); err != nil {
 			return err
 		}
-		if p.Out == "" || out.Released.Met || out.Released.Refitted == nil || p.Target.Expected == "" {
+		if p.Spec.Out == "" || out.Released.Met || out.Released.Refitted == nil || p.Target.Expected == "" {
 			break
 		}
 		most := p.most()
@@ -52,11 +49,11 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 			break
 		}
 		scale *= most / *out.Released.Refitted * 0.98
-		rule, err := p.rule(scale)
+		rule, err := p.Rule(scale)
 		if err != nil {
 			return err
 		}
-		again, err := p.searchBy(ctx, rule)
+		again, err := p.FindBy(ctx, rule)
 		if err != nil {
 			return err
 		}
@@ -68,7 +65,7 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 			slices.DeleteFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, refitted) }),
 			fmt.Sprintf("%s than those of the file, merged: the search was done again for %.4g in place of %.4g", refitted, most*scale, most),
 		)
-		*out = *again
+		out.Outcome = again
 	}
 	return p.close(ctx, out)
 }
@@ -88,21 +85,21 @@ func (p *protecting) close(ctx context.Context, out *Outcome) (err error) {
 
 // most is the target of expected re-identifications as a number.
 func (p *protecting) most() float64 {
-	number, share, _ := p.Target.expected()
+	number, share, _ := p.Target.ExpectedAt()
 	if share > 0 {
-		return share * p.before.Reidentifications
+		return share * p.Before.Reidentifications
 	}
 	return number
 }
 
 // document writes the figures.
 func (p *protecting) document(ctx context.Context, out *Outcome) error {
-	if p.JSON == "" {
+	if p.Spec.JSON == "" {
 		return nil
 	}
 	return session.WriteParts(
 		ctx,
-		[]operators.SideFile{{Path: p.JSON, What: "the document", Kind: operators.MadeDocument, Begins: "{\n", Part: p.JSON}},
+		[]operators.SideFile{{Path: p.Spec.JSON, What: "the document", Kind: operators.MadeDocument, Begins: "{\n", Part: p.Spec.JSON}},
 		only{out},
 		p.options,
 		p.Spec.Spec.Source.Path,
@@ -130,9 +127,9 @@ func (t text) Document() ([]byte, error) { return t, nil }
 
 // hiddenFile is where the table of hidden cells goes.
 func (p *protecting) hiddenFile() string {
-	path := p.Release
+	path := p.Spec.Release
 	if path == "" {
-		path = p.Out
+		path = p.Spec.Out
 	}
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".hidden.parquet"
 }
@@ -143,10 +140,10 @@ func (p *protecting) write(ctx context.Context, out *Outcome) error {
 	spec := &schemas.Spec{Source: p.Spec.Spec.Source, Operators: slices.Clone(p.Spec.Spec.Operators), AllowEmpty: p.Spec.Spec.AllowEmpty}
 	var columns recode.Config
 	var left []string
-	for v, level := range best.node {
-		r, leave := p.hierarchies[v].Recode(int(level))
+	for v, level := range best.Node {
+		r, leave := p.Levels[v].Recode(int(level))
 		if leave {
-			left = append(left, p.hierarchies[v].Variable)
+			left = append(left, p.Levels[v].Variable)
 		} else if r != nil {
 			columns = append(columns, *r)
 		}
@@ -154,7 +151,7 @@ func (p *protecting) write(ctx context.Context, out *Outcome) error {
 	if columns != nil {
 		spec.Operators = append(spec.Operators, schemas.Operator{Config: &columns})
 	}
-	hidden, err := p.hiding(ctx, best)
+	hidden, err := p.Hiding(ctx, best)
 	if err != nil {
 		return err
 	}
@@ -169,7 +166,7 @@ func (p *protecting) write(ctx context.Context, out *Outcome) error {
 	for _, f := range p.schema.Fields() {
 		columnNames = append(columnNames, f.Name)
 	}
-	if left = append(left, p.Drop...); left != nil {
+	if left = append(left, p.Spec.Drop...); left != nil {
 		stay := slices.DeleteFunc(slices.Clone(columnNames), func(name string) bool { return slices.Contains(left, name) })
 		if len(stay) == 0 {
 			return session.Wrong(errors.New("all columns of the file would be left out: nothing is released"))
@@ -179,18 +176,18 @@ func (p *protecting) write(ctx context.Context, out *Outcome) error {
 	if len(spec.Operators) == 0 { // nothing changes
 		spec.Operators = append(spec.Operators, schemas.Operator{Config: &selection.Config{Columns: columnNames}})
 	}
-	spec.Sink.Path = p.Out
-	if p.Out == "" {
+	spec.Sink.Path = p.Spec.Out
+	if p.Spec.Out == "" {
 		spec.Sink.Path = "release" + extension(p.Spec.Spec.Source.Path)
 	}
-	if p.Release != "" {
-		list := []operators.SideFile{{Path: p.Release, What: "the spec", Kind: operators.MadeDocument, Begins: "version: 1\n", Part: p.Release}}
+	if p.Spec.Release != "" {
+		list := []operators.SideFile{{Path: p.Spec.Release, What: "the spec", Kind: operators.MadeDocument, Begins: "version: 1\n", Part: p.Spec.Release}}
 		if err := session.WriteParts(ctx, list, only{text(spec.YAML())}, p.options, p.Spec.Spec.Source.Path); err != nil {
 			return err
 		}
-		out.Release = p.Release
+		out.Release = p.Spec.Release
 	}
-	if p.Out == "" {
+	if p.Spec.Out == "" {
 		return nil
 	}
 	o := p.options
@@ -212,20 +209,20 @@ func extension(paths []string) string {
 }
 
 // judge counts the release anew.
-func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*Released, error) {
-	out := &Released{Path: p.Out, Met: true}
+func (p *protecting) judge(ctx context.Context, best *protectrecords.Release, left []string) (*Released, error) {
+	out := &Released{Path: p.Spec.Out, Met: true}
 	key := schemas.Key{}
 	for _, v := range p.Spec.Spec.Key.Variables {
 		if !slices.Contains(left, v.Name) {
 			key.Variables = append(key.Variables, schemas.KeyVariable{Name: v.Name})
 		}
 	}
-	out.Records = p.lattice.Records
+	out.Records = p.Lattice.Records
 	if p.released = nil; len(key.Variables) == 0 {
 		out.Classes = 1
 		return out, nil
 	}
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Out}}, Key: &key, Sampling: p.Spec.Spec.Sampling}
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Spec.Out}}, Key: &key, Sampling: p.Spec.Spec.Sampling}
 	if p.Target.Sensitive != "" {
 		spec.Key = &schemas.Key{Variables: append(slices.Clone(key.Variables), schemas.KeyVariable{Name: p.Target.Sensitive})}
 	}
@@ -246,13 +243,13 @@ func (p *protecting) judge(ctx context.Context, best *Release, left []string) (*
 			out.miss(fmt.Sprintf("distinct l = %d", p.Target.Distinct))
 		}
 	}
-	if out.Below > best.Suppressed && (p.Suppress != SuppressCells || cmp.Or(p.Fit, FitClass) == FitClass) {
+	if out.Below > best.Suppressed && (p.Suppress != protectrecords.SuppressCells || cmp.Or(p.Fit, protectrecords.FitClass) == protectrecords.FitClass) {
 		out.miss(fmt.Sprintf("k = %d", p.Target.K))
 	}
 	if p.Target.Uniques != nil && float64(out.SampleUniques) > *p.Target.Uniques {
 		out.miss(fmt.Sprintf("uniques = %g", *p.Target.Uniques))
 	}
-	if !p.Target.modelled() {
+	if !p.Target.Modelled() {
 		return out, nil
 	}
 	return out, p.refit(ctx, out, key)
@@ -300,7 +297,7 @@ func classesOf(t *contingency.Table, variables int) map[string]*classOf {
 func (p *protecting) refit(ctx context.Context, out *Released, key schemas.Key) error {
 	model := p.Model
 	model.Replace = true
-	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Out}}, Key: &key, Sampling: p.Spec.Spec.Sampling,
+	spec := &schemas.Spec{Source: schemas.Source{Path: []string{p.Spec.Out}}, Key: &key, Sampling: p.Spec.Spec.Sampling,
 		Operators: []schemas.Operator{{Config: &model}}}
 	j, err := session.OpenToLook(ctx, spec, p.options)
 	if err != nil {
@@ -331,90 +328,4 @@ func (p *protecting) refit(ctx context.Context, out *Released, key schemas.Key) 
 		out.miss(fmt.Sprintf("correct_match = %g", p.Target.CorrectMatch))
 	}
 	return nil
-}
-
-// A hiddenTable has the hidden cells of a release, a row for some rows of a key.
-type hiddenTable struct {
-	names   []string
-	texts   [][]string // by variable; nullText for missing
-	records []int64    // -1: all
-	hide    [][]bool   // by variable
-}
-
-const nullText = "\x00"
-
-// Tables is operators.Tabled's.
-func (t *hiddenTable) Tables(mem memory.Allocator) arrow.Record {
-	c := &operators.Columns{Mem: mem, Rows: len(t.records)}
-	for v, name := range t.names {
-		c.TextsOrNull(name, func(i int) *string {
-			if t.texts[v][i] == nullText {
-				return nil
-			}
-			return &t.texts[v][i]
-		})
-	}
-	limited := slices.ContainsFunc(t.records, func(n int64) bool { return n >= 0 })
-	if limited {
-		c.WholesOrNull(suppress.Records, func(i int) (int64, bool) { return t.records[i], t.records[i] >= 0 })
-	}
-	for v, name := range t.names {
-		if slices.Contains(t.hide[v], true) {
-			c.Truths(suppress.Hide+name, func(i int) bool { return t.hide[v][i] })
-		}
-	}
-	return c.Record()
-}
-
-// hiding is the table of what is hidden in a release; nil for nothing.
-func (p *protecting) hiding(ctx context.Context, best *Release) (*hiddenTable, error) {
-	if p.Suppress == SuppressCells && p.cut != nil && p.cut.result != nil {
-		return p.cutter(ctx, recoding.Rule{}).table(best, p.cut), nil
-	}
-	if p.Suppress != SuppressRecords || best.Suppressed == 0 {
-		return nil, ctx.Err()
-	}
-	rule, err := p.rule(1)
-	if err != nil {
-		return nil, err
-	}
-	t := p.newHidden(best)
-	unsafe, err := p.lattice.Unsafe(best.node, rule.Safe)
-	if err != nil {
-		return nil, err
-	}
-	for _, groups := range unsafe {
-		t.add(p, best, groups, -1, nil)
-	}
-	return t, nil
-}
-
-// newHidden has the variables that are not left out.
-func (p *protecting) newHidden(best *Release) *hiddenTable {
-	t := &hiddenTable{}
-	for v, level := range best.node {
-		if _, left := p.hierarchies[v].Recode(int(level)); !left {
-			t.names = append(t.names, p.hierarchies[v].Variable)
-		}
-	}
-	t.texts, t.hide = make([][]string, len(t.names)), make([][]bool, len(t.names))
-	return t
-}
-
-// add hides variables of some rows of a key; nil for all variables.
-func (t *hiddenTable) add(p *protecting, best *Release, groups []uint32, records int64, hide []bool) {
-	k := 0
-	for v, level := range best.node {
-		h := p.hierarchies[v]
-		if _, left := h.Recode(int(level)); left {
-			continue
-		}
-		text := h.Levels[level].Names[groups[v]]
-		if h.Missing(int(level), groups[v]) {
-			text = nullText
-		}
-		t.texts[k], t.hide[k] = append(t.texts[k], text), append(t.hide[k], hide == nil || hide[v])
-		k++
-	}
-	t.records = append(t.records, records)
 }

@@ -14,6 +14,7 @@ import (
 
 	"microrisk/operators/hierarchy"
 	"microrisk/operators/mc3"
+	"microrisk/operators/protectrecords"
 	"microrisk/pipeline/protect"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -53,11 +54,11 @@ type way struct{ name, suppress, fit, levels string }
 
 var ways = []way{
 	{"as it is", "", "", ""},
-	{"coarser categories alone", protect.SuppressNone, "", ""},
-	{"hidden cells alone", protect.SuppressCells, protect.FitClass, "levels:0..0"},
-	{"  by the weaker --fit own", protect.SuppressCells, protect.FitOwn, "levels:0..0"},
-	{"both", protect.SuppressCells, protect.FitClass, ""},
-	{"coarser, hidden records", protect.SuppressRecords, "", ""},
+	{"coarser categories alone", protectrecords.SuppressNone, "", ""},
+	{"hidden cells alone", protectrecords.SuppressCells, protectrecords.FitClass, "levels:0..0"},
+	{"  by the weaker --fit own", protectrecords.SuppressCells, protectrecords.FitOwn, "levels:0..0"},
+	{"both", protectrecords.SuppressCells, protectrecords.FitClass, ""},
+	{"coarser, hidden records", protectrecords.SuppressRecords, "", ""},
 }
 
 // figures of a release, summed over samples.
@@ -164,8 +165,8 @@ func (s *study) protect(ctx context.Context, folder string, w way, released stri
 		return nil, err
 	}
 	return protect.Run(ctx, protect.Spec{
-		Spec:        &schemas.Spec{Source: schemas.Source{Path: []string{filepath.Join(folder, "sample.csv")}}, Key: keyOf(strings.Split(s.key, ","))},
-		Hierarchies: list, Target: protect.Target{K: s.k}, Suppress: w.suppress, Fit: w.fit, Checks: 2000, Out: released,
+		Spec: &schemas.Spec{Source: schemas.Source{Path: []string{filepath.Join(folder, "sample.csv")}}, Key: keyOf(strings.Split(s.key, ","))},
+		Ask:  protectrecords.Ask{Hierarchies: list, Target: protectrecords.Target{K: s.k}, Suppress: w.suppress, Fit: w.fit, Checks: 2000}, Out: released,
 	}, session.Options{})
 }
 

@@ -1,4 +1,4 @@
-package protect
+package protectrecords
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 
 // A cutter suppresses cells of recoded files.
 type cutter struct {
-	p    *protecting
+	p    *Search
 	ctx  context.Context
 	loss recoding.Cells
 	rule recoding.Rule
 }
 
 // cutter is that of the target; its loss is one that cells have.
-func (p *protecting) cutter(ctx context.Context, rule recoding.Rule) *cutter {
+func (p *Search) cutter(ctx context.Context, rule recoding.Rule) *cutter {
 	loss, _ := p.loss.(recoding.Cells)
 	return &cutter{p: p, ctx: ctx, loss: loss, rule: rule}
 }
@@ -34,14 +34,14 @@ type cut struct {
 
 // problem is that of a node.
 func (c *cutter) problem(n recoding.Node) (*cut, error) {
-	l := c.p.lattice
+	l := c.p.Lattice
 	o, err := l.Outcome(n, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := &cut{problem: &local.Problem{K: c.p.Target.K}}
 	for v, level := range n {
-		h := c.p.hierarchies[v]
+		h := c.p.Levels[v]
 		if _, left := h.Recode(int(level)); left {
 			continue
 		}
@@ -76,7 +76,7 @@ func (c *cutter) problem(n recoding.Node) (*cut, error) {
 
 // solve suppresses cells by the meaning of safe that was asked for; quick is with the least effort, and without bounds.
 func (c *cutter) solve(x *cut, quick bool) error {
-	o := local.Options{Workers: c.p.options.Workers, NoBounds: quick}
+	o := local.Options{Workers: c.p.Workers, NoBounds: quick}
 	if quick {
 		o.Effort = -1
 	}
@@ -98,7 +98,7 @@ func (c *cutter) solve(x *cut, quick bool) error {
 
 // kept are the records of each group whose cell is shown, by variable.
 func (c *cutter) kept(n recoding.Node, x *cut) [][]int64 {
-	l := c.p.lattice
+	l := c.p.Lattice
 	kept := make([][]int64, len(n))
 	for v, level := range n {
 		kept[v] = l.Sums(v, level)
@@ -116,17 +116,17 @@ func (c *cutter) kept(n recoding.Node, x *cut) [][]int64 {
 // allowed tells whether no more cells are suppressed than may be.
 func (c *cutter) allowed(x *cut) bool {
 	cells := x.result.Cells + x.result.Suppressed*int64(len(x.variables))
-	return float64(cells) <= c.p.Share*float64(c.p.lattice.Records)*float64(len(c.p.hierarchies))
+	return float64(cells) <= c.p.Share*float64(c.p.Lattice.Records)*float64(len(c.p.Levels))
 }
 
 // judge is recoding.Options.Judge: each record that is not safe loses a cell at least, which bounds the loss without a search.
 func (c *cutter) judge(o *recoding.Outcome, worst []float64) ([]float64, bool, error) {
-	l := c.p.lattice
+	l := c.p.Lattice
 	least, total := math.Inf(1), 0.0
 	for v, level := range o.Node {
 		x := &l.Variables[v]
 		total += x.Weight
-		if _, left := c.p.hierarchies[v].Recode(int(level)); !left {
+		if _, left := c.p.Levels[v].Recode(int(level)); !left {
 			least = min(least, x.Weight*(1-c.loss.Greatest(l, v, level)))
 		}
 	}
@@ -157,7 +157,7 @@ func (c *cutter) judge(o *recoding.Outcome, worst []float64) ([]float64, bool, e
 
 // finish suppresses cells of a release with more effort, and counts anew what is safe then.
 func (c *cutter) finish(r *Release) (*cut, error) {
-	x, err := c.problem(r.node)
+	x, err := c.problem(r.Node)
 	if err != nil || len(x.variables) == 0 {
 		return x, err
 	}
@@ -168,10 +168,10 @@ func (c *cutter) finish(r *Release) (*cut, error) {
 	r.Cells = map[string]int64{}
 	for k, v := range x.variables {
 		if n := x.result.CellsOf[k]; n > 0 {
-			r.Cells[c.p.hierarchies[v].Variable] = n
+			r.Cells[c.p.Levels[v].Variable] = n
 		}
 	}
-	r.Loss = c.loss.Suppressed(c.p.lattice, r.node, c.kept(r.node, x))[0]
+	r.Loss = c.loss.Suppressed(c.p.Lattice, r.Node, c.kept(r.Node, x))[0]
 	r.Changed = x.result.Changed
 	if x.result.Bound > 0 {
 		bound := x.result.Gap()
@@ -187,14 +187,14 @@ func (c *cutter) finish(r *Release) (*cut, error) {
 }
 
 // table is what the operator suppress reads.
-func (c *cutter) table(best *Release, x *cut) *hiddenTable {
+func (c *cutter) table(best *Release, x *cut) *Hidden {
 	t := c.p.newHidden(best)
 	taken := map[int]int64{}
 	for _, part := range x.result.Parts {
 		taken[part.Class] += part.Records
 	}
 	for _, part := range x.result.Parts {
-		hide := make([]bool, len(c.p.hierarchies))
+		hide := make([]bool, len(c.p.Levels))
 		for k, v := range x.variables {
 			hide[v] = part.Whole || part.Cut.Has(k)
 		}
