@@ -10,6 +10,7 @@ import (
 	_ "microrisk/operators/ldiversity"
 	_ "microrisk/operators/mc3"
 	_ "microrisk/operators/protect"
+	_ "microrisk/operators/protectrecords"
 	_ "microrisk/operators/recode"
 	_ "microrisk/operators/sap"
 	_ "microrisk/operators/selection"
