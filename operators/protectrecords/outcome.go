@@ -25,7 +25,6 @@ type Outcome struct {
 	Checked   int        `json:"checked"`
 	Pruned    bool       `json:"pruned_by_risk"` // what is safe was inferred from other recodings
 	Stopped   string     `json:"stopped,omitempty"`
-	Frontier  []Point    `json:"frontier,omitempty"`
 	Warnings  []string   `json:"warnings"`
 }
 

@@ -203,19 +203,6 @@ func (p *Search) modelled(scale float64) ([]recoding.Rule, error) {
 	return rules, nil
 }
 
-// Find finds the best recodings, and what less of the target would cost.
-func (p *Search) Find(ctx context.Context) (*Outcome, error) {
-	rule, err := p.Rule(1)
-	if err != nil {
-		return nil, err
-	}
-	out, err := p.FindBy(ctx, rule)
-	if err == nil && p.Frontier() {
-		out.Frontier, err = p.frontier(ctx, rule, p.searchOptions(rule))
-	}
-	return out, err
-}
-
 // searchOptions are those of a search by a rule.
 func (p *Search) searchOptions(rule recoding.Rule) recoding.Options {
 	o := recoding.Options{Rule: rule, Loss: p.loss, Alternatives: p.Alternatives, Checks: int(p.Checks),
@@ -287,12 +274,13 @@ func (a *Ask) Frontier() bool {
 // shares are how much of the present risk is left, along the frontier.
 var shares = []float64{0.5, 0.2, 0.1, 0.05, 0.01}
 
-// frontier are the cheapest recodings that leave a share of what is unsafe now.
-func (p *Search) frontier(ctx context.Context, rule recoding.Rule, o recoding.Options) ([]Point, error) {
+// FrontierOf are the cheapest recodings that leave a share of what is unsafe now, and what they cost.
+func (p *Search) FrontierOf(ctx context.Context, rule recoding.Rule) ([]Point, error) {
 	now, err := p.Lattice.Outcome(p.Lattice.Bottom(), rule.Safe)
 	if err != nil {
 		return nil, err
 	}
+	o := p.searchOptions(rule)
 	o.Alternatives, o.Suppressed, o.Judge = 0, 0, nil
 	o.Time, o.Checks = o.Time/10, o.Checks/10
 	risk := func(out *recoding.Outcome) float64 { return float64(out.Suppressed) }

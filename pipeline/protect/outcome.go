@@ -14,11 +14,12 @@ type Outcome struct {
 	Version int      `json:"version"`
 	Input   []string `json:"input"`
 	*protectrecords.Outcome
-	Released *Released `json:"released,omitempty"` // judged again, from the file
-	Cost     *Cost     `json:"cost,omitempty"`     // of the release that was written
-	Implied  []Implied `json:"implied"`            // columns that give back what was made coarser or hidden
-	Unlooked []string  `json:"not_looked_at,omitempty"`
-	Release  string    `json:"release,omitempty"` // the spec
+	Frontier []protectrecords.Point `json:"frontier,omitempty"`
+	Released *Released              `json:"released,omitempty"` // judged again, from the file
+	Cost     *Cost                  `json:"cost,omitempty"`     // of the release that was written
+	Implied  []Implied              `json:"implied"`            // columns that give back what was made coarser or hidden
+	Unlooked []string               `json:"not_looked_at,omitempty"`
+	Release  string                 `json:"release,omitempty"` // the spec
 }
 
 // Released is what is told of the release from its file.

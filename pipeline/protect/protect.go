@@ -38,8 +38,17 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 	}
 	p.Sampling, p.Expectation, p.Workers, p.Progress = s.Spec.Sampling, c.model, o.Workers, o.Progress
 	out := &Outcome{Version: 1, Input: s.Spec.Source.Path, Implied: []Implied{}}
-	if out.Outcome, err = p.Find(ctx); err != nil {
+	rule, err := p.Rule(1)
+	if err != nil {
 		return nil, err
+	}
+	if out.Outcome, err = p.FindBy(ctx, rule); err != nil {
+		return nil, err
+	}
+	if p.Frontier() {
+		if out.Frontier, err = p.FrontierOf(ctx, rule); err != nil {
+			return nil, err
+		}
 	}
 	out.Warnings = append(out.Warnings, c.warnings...)
 	return out, p.finish(ctx, out)

@@ -60,7 +60,6 @@ func (p *protecting) finish(ctx context.Context, out *Outcome) error {
 		if len(again.Best) == 0 {
 			break
 		}
-		again.Frontier = out.Frontier
 		again.Warnings = append(
 			slices.DeleteFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, refitted) }),
 			fmt.Sprintf("%s than those of the file, merged: the search was done again for %.4g in place of %.4g", refitted, most*scale, most),

@@ -23,6 +23,7 @@ import (
 	"microrisk/operators/ldiversity"
 	"microrisk/operators/mc3"
 	"microrisk/operators/protect"
+	"microrisk/operators/protectrecords"
 	"microrisk/operators/sap"
 	"microrisk/operators/suda"
 	"microrisk/operators/tabulate"
@@ -322,6 +323,12 @@ func TestSummarySchemaKnowsTheFields(t *testing.T) {
 		sap.SmallestKnown{},
 		sap.TableSummary{},
 		protect.Summary{},
+		protectrecords.Summary{},
+		protectrecords.Variable{},
+		protectrecords.Measures{},
+		protectrecords.Release{},
+		protectrecords.Level{},
+		protectrecords.Recounted{},
 		audit.Summary{},
 		tabulate.Summary{},
 		kanonymity.Summary{},
