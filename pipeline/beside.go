@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 
 	"microrisk/engine/scratch"
@@ -27,7 +28,7 @@ type openBeside struct {
 }
 
 // openBesides makes the files, before there is anything to write.
-func openBesides(list []Beside, inputs []string) (made besides, err error) {
+func openBesides(ctx context.Context, list []Beside, inputs []string) (made besides, err error) {
 	defer func() {
 		if err != nil {
 			made.abort()
@@ -37,7 +38,7 @@ func openBesides(list []Beside, inputs []string) (made besides, err error) {
 		if err := session.Replaceable(b.Path, b.What, b.Begins); err != nil {
 			return made, err
 		}
-		f, err := files.Create(b.Path, inputs...)
+		f, err := files.Create(ctx, b.Path, inputs...)
 		if err != nil {
 			return made, err
 		}

@@ -71,24 +71,24 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options, besid
 		return nil, err
 	}
 	defer tidy()
-	sink, err := session.SinkTo(j.Source, j.Outputs, spec, j.Options.Stdout)
+	sink, err := session.SinkTo(ctx, j.Source, j.Outputs, spec, j.Options.Stdout)
 	if err != nil {
 		return nil, err
 	}
 	if sink != nil {
 		defer sink.Abort()
 	}
-	summary, err := j.OpenSummary()
+	summary, err := j.OpenSummary(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer summary.Abort()
-	made, err := session.OpenSideFiles(spec, j.Source.Inputs())
+	made, err := session.OpenSideFiles(ctx, spec, j.Source.Inputs())
 	if err != nil {
 		return nil, err
 	}
 	defer made.Abort()
-	pages, err := openBesides(besides, j.Source.Inputs())
+	pages, err := openBesides(ctx, besides, j.Source.Inputs())
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -192,12 +191,10 @@ func (c *Checker) source(s *Source) {
 	}
 }
 
-var remote = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
-
-// Path refuses what looks like a path and is no local file.
+// Path refuses what looks like a path and is read and written by nothing here.
 func (c *Checker) Path(at, p string) {
-	if m := remote.FindStringSubmatch(p); m != nil {
-		c.Add(at, "%s: paths of kind %s:// are not read or written; copy the data to a local file", p, m[1])
+	if err := Reachable(p); err != nil {
+		c.Add(at, "%s", err)
 	}
 }
 

@@ -40,9 +40,9 @@ type target struct {
 	}
 }
 
-// Create is NewSink of files of this machine. An output that is an input is an error.
+// Create is NewSink of what will be at the paths. An output that is an input is an error.
 func Create(src operators.Source, paths []string) (*Sink, error) {
-	outputs, err := files.CreateAll(paths, operators.InputsOf(src))
+	outputs, err := files.CreateAll(context.Background(), paths, operators.InputsOf(src))
 	if err != nil {
 		return nil, err
 	}

@@ -39,9 +39,9 @@ func (o Options) most() int64 {
 	return max(o.Memory/2, 1<<20)
 }
 
-// Open is NewSource of files of this machine.
+// Open is NewSource of what the paths name.
 func Open(ctx context.Context, paths []string, o Options) (*Source, error) {
-	inputs, err := files.OpenAll(paths)
+	inputs, err := files.OpenAll(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,10 @@ func Distinct(inputs, outputs []string) error {
 }
 
 func sameFile(a, b string) bool {
+	if Elsewhere(a) || Elsewhere(b) {
+		return a == b
+	}
+	a, b = Plain(a), Plain(b)
 	if x, err := os.Stat(a); err == nil {
 		if y, err := os.Stat(b); err == nil {
 			return os.SameFile(x, y)

@@ -1,10 +1,12 @@
-// Package files has what sources read and sinks write: an [Input] and an [Output], of which files of this machine are one implementation.
+// Package files has what sources read and sinks write: an [Input] and an [Output], of which files of this machine are one implementation; a
+// [Store] that was registered has others.
 //
-//	in, err := files.Open("census.parquet")
+//	in, err := files.Open(ctx, "census.parquet")
 //	source, err := parquetfile.NewSource(ctx, []files.Input{in}, parquetfile.Options{})
 package files
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -86,9 +88,9 @@ func (h held) ReadAt(p []byte, at int64) (int, error) {
 	return 0, errors.ErrUnsupported
 }
 
-// CreateAll starts a file at each path (see Create) for what comes from all inputs, or from one each where there are as many. An output
+// CreateAll starts what will be at each path (see Create) for what comes from all inputs, or from one each where there are as many. An output
 // that is an input, or the same twice, is an error.
-func CreateAll(paths, inputs []string) ([]Output, error) {
+func CreateAll(ctx context.Context, paths, inputs []string) ([]Output, error) {
 	if err := Distinct(inputs, paths); err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func CreateAll(paths, inputs []string) ([]Output, error) {
 		if len(paths) == len(inputs) {
 			from = inputs[i : i+1]
 		}
-		o, err := Create(path, from...)
+		o, err := Create(ctx, path, from...)
 		if err != nil {
 			abort(outputs)
 			return nil, err
@@ -113,8 +115,8 @@ func CannotRead(path string, err error) error {
 	return &schemas.InputError{Doing: "cannot read", Location: schemas.Location{File: path}, Err: err}
 }
 
-// Open opens a file of this machine. What is no regular file is an error.
-func Open(path string) (Input, error) {
+// OpenLocal opens a file of this machine. What is no regular file is an error.
+func OpenLocal(path string) (Input, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, CannotRead(path, errors.New("there is no such file"))
@@ -137,11 +139,11 @@ func Open(path string) (Input, error) {
 	return nil, CannotRead(path, err)
 }
 
-// OpenAll opens the files at the paths (see Open).
-func OpenAll(paths []string) (Opened, error) {
+// OpenAll opens what the paths name (see Open).
+func OpenAll(ctx context.Context, paths []string) (Opened, error) {
 	var inputs Opened
 	for _, path := range paths {
-		in, err := Open(path)
+		in, err := Open(ctx, path)
 		if err != nil {
 			inputs.Close()
 			return nil, err

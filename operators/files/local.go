@@ -22,10 +22,10 @@ type Local struct {
 	done   bool
 }
 
-// Create starts a file that will be at path; if that is a link, where the link leads. The folder must exist; a folder at path is an
+// CreateLocal starts a file of this machine that will be at path; if that is a link, where the link leads. The folder must exist; a folder at path is an
 // error. The file will have the mode of the one that it replaces; a new one can be read by no more than those who can read all of
 // the inputs, files that its contents come from.
-func Create(path string, inputs ...string) (*Local, error) {
+func CreateLocal(path string, inputs ...string) (*Local, error) {
 	target, err := Target(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", path, scratch.Reason(err))

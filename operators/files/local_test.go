@@ -23,9 +23,9 @@ func names(t *testing.T, dir string) []string {
 
 func TestFilesAppearWhole(t *testing.T) {
 	dir := t.TempDir()
-	a, err := Create(filepath.Join(dir, "a"))
+	a, err := CreateLocal(filepath.Join(dir, "a"))
 	require.NoError(t, err)
-	b, err := Create(filepath.Join(dir, "b"))
+	b, err := CreateLocal(filepath.Join(dir, "b"))
 	require.NoError(t, err)
 	_, err = io.WriteString(a, "one")
 	require.NoError(t, err)
@@ -38,14 +38,14 @@ func TestFilesAppearWhole(t *testing.T) {
 
 func TestNothingIsLeft(t *testing.T) {
 	dir := t.TempDir()
-	a, err := Create(filepath.Join(dir, "a"))
+	a, err := CreateLocal(filepath.Join(dir, "a"))
 	require.NoError(t, err)
 	a.Abort()
 	require.Empty(t, names(t, dir))
 
-	a, err = Create(filepath.Join(dir, "a"))
+	a, err = CreateLocal(filepath.Join(dir, "a"))
 	require.NoError(t, err)
-	b, err := Create(filepath.Join(dir, "b"))
+	b, err := CreateLocal(filepath.Join(dir, "b"))
 	require.NoError(t, err)
 	require.NoError(t, b.file.Close()) // as a disk that fails
 	require.ErrorContains(t, Commit(a, b), "completing "+filepath.Join(dir, "b"))
@@ -54,9 +54,9 @@ func TestNothingIsLeft(t *testing.T) {
 
 func TestPlacesThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Create(dir)
+	_, err := CreateLocal(dir)
 	require.ErrorContains(t, err, "it is a folder")
-	_, err = Create(filepath.Join(dir, "no", "a"))
+	_, err = CreateLocal(filepath.Join(dir, "no", "a"))
 	require.ErrorContains(t, err, "does not exist")
 	require.NotContains(t, err.Error(), "partial")
 }
@@ -90,7 +90,7 @@ func TestModes(t *testing.T) {
 		{"new: no more than the inputs'", filepath.Join(dir, "new2"), []string{open, group}, info.Mode().Perm() & 0o640},
 		{"new: the owner can write", filepath.Join(dir, "new3"), []string{private}, 0o600},
 	} {
-		for _, create := range []func(string, ...string) (*Local, error){Create} {
+		for _, create := range []func(string, ...string) (*Local, error){CreateLocal} {
 			f, err := create(c.path, c.inputs...)
 			require.NoError(t, err, c.name)
 			info, err := f.file.Stat()
@@ -113,7 +113,7 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 	real, link := filepath.Join(dir, "there", "a"), filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(filepath.Join("there", "a"), link))
 	for range 2 { // a link to nothing, then to a file
-		f, err := Create(link)
+		f, err := CreateLocal(link)
 		require.NoError(t, err)
 		_, err = io.WriteString(f, "text")
 		require.NoError(t, err)
@@ -126,13 +126,13 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 		require.Equal(t, "text", string(text))
 	}
 	require.NoError(t, os.Symlink("round", filepath.Join(dir, "round")))
-	_, err := Create(filepath.Join(dir, "round"))
+	_, err := CreateLocal(filepath.Join(dir, "round"))
 	require.ErrorContains(t, err, "too many links")
 }
 
 func TestLongNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
-	for _, create := range []func(string, ...string) (*Local, error){Create} {
+	for _, create := range []func(string, ...string) (*Local, error){CreateLocal} {
 		f, err := create(path)
 		require.NoError(t, err)
 		require.NoError(t, f.Commit())
@@ -141,7 +141,7 @@ func TestLongNames(t *testing.T) {
 
 func TestUnfinishedIsInvisible(t *testing.T) {
 	dir := t.TempDir()
-	f, err := Create(filepath.Join(dir, "a"))
+	f, err := CreateLocal(filepath.Join(dir, "a"))
 	require.NoError(t, err)
 	defer f.Abort()
 	for _, n := range names(t, dir) {

@@ -61,9 +61,9 @@ type file struct {
 	groups  []*part        // those with rows
 }
 
-// Open is NewSource of files of this machine.
+// Open is NewSource of what the paths name.
 func Open(ctx context.Context, paths []string, o Options) (*Source, error) {
-	inputs, err := files.OpenAll(paths)
+	inputs, err := files.OpenAll(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func (s *Spec) sample(ctx context.Context, spec *schemas.Spec, count *session.Co
 		return nil, err
 	}
 	defer tidy()
-	models, err := session.OpenSideFiles(&fitted, j.Source.Inputs())
+	models, err := session.OpenSideFiles(ctx, &fitted, j.Source.Inputs())
 	if err != nil {
 		return nil, err
 	}

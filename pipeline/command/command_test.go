@@ -365,7 +365,7 @@ func TestWrong(t *testing.T) {
 		"output is input": {[]string{"assess", "people.csv", "--key", key, "--out", "./people.csv"}, ExitWrong, "the output ./people.csv is the input people.csv"},
 		"output folder":   {[]string{"assess", "people.csv", "--key", key, "--out", "people.csv/x.csv"}, ExitWrong, "the folder people.csv is a file"},
 		"remote": {
-			[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "paths of kind s3:// are not read or written",
+			[]string{"assess", "s3://bucket/people.parquet", "--key", key, "--out", "x.csv"}, ExitWrong, "this program was built without object stores",
 		},
 		"twice":          {[]string{"assess", "people.csv", "./people.csv", "--key", key, "--out", "empty"}, ExitWrong, "are the same file"},
 		"planned":        {with("--measures", "tau"), ExitWrong, "tau is not part of this version"},

@@ -4,11 +4,11 @@ package evaluate
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"microrisk/engine/attack"
 	"microrisk/engine/evaluate"
+	"microrisk/operators/files"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
@@ -122,7 +122,7 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Evaluation, error) {
 		return nil, err
 	}
 	if s.Out != "" {
-		o.Sweep(filepath.Join(s.Out, evaluationFile))
+		o.Sweep(files.Join(s.Out, evaluationFile))
 	}
 	scores := s.scores(&schemas.Checker{})
 	p, err := openPopulation(ctx, &s, o)

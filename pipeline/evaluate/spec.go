@@ -9,6 +9,7 @@ import (
 
 	"microrisk/engine/evaluate"
 	"microrisk/operators"
+	"microrisk/operators/files"
 	"microrisk/operators/mc3"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
@@ -197,9 +198,9 @@ func (s *Spec) checkOut(read []session.Reading, more []string) error {
 	if s.Out == "" {
 		return session.CheckPaths(read, more)
 	}
-	writes := append([]string{filepath.Join(s.Out, evaluationFile), filepath.Join(s.Out, plotsFile)}, more...)
+	writes := append([]string{files.Join(s.Out, evaluationFile), files.Join(s.Out, plotsFile)}, more...)
 	if s.By != nil {
-		writes = append(writes, filepath.Join(s.Out, domainsFile))
+		writes = append(writes, files.Join(s.Out, domainsFile))
 	}
 	for _, kind := range append([]string{"dot"}, s.Pictures...) { // what they are called comes of what they show
 		there, err := filepath.Glob(filepath.Join(session.Globbed(s.Out), "*."+kind))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ import (
 
 // write writes the evaluation to its folder: all files, or none.
 func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) error {
-	tidy, err := session.MakeFolders([]string{filepath.Join(s.Out, evaluationFile)})
+	tidy, err := session.MakeFolders([]string{files.Join(s.Out, evaluationFile)})
 	if err != nil {
 		return err
 	}
@@ -33,7 +32,7 @@ func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) erro
 		}
 	}()
 	create := func(name string) (files.Output, error) {
-		f, err := files.Create(filepath.Join(s.Out, name), e.Input...)
+		f, err := files.Create(ctx, files.Join(s.Out, name), e.Input...)
 		if err == nil {
 			written = append(written, f)
 		}

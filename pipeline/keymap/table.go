@@ -176,7 +176,7 @@ func WriteText(path string, text []byte) error {
 		return err
 	}
 	defer tidy()
-	f, err := files.Create(path)
+	f, err := files.CreateLocal(path)
 	if err != nil {
 		return err
 	}

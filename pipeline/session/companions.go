@@ -138,11 +138,14 @@ func (b *Companions) secret(path string, o Options) error {
 	if path == "" || b.files.Secrets[path] != nil {
 		return nil
 	}
+	if files.Elsewhere(path) {
+		return Wrong(fmt.Errorf("the secret %s is not a file of this machine; what others keep, others can read", path))
+	}
 	text, err := ReadRegular(path, largestSecret)
 	if err != nil {
 		return Wrong(fmt.Errorf("the secret %s cannot be read: %w", path, err))
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && !o.InsecureSecret {
+	if info, err := os.Stat(files.Plain(path)); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && !o.InsecureSecret {
 		return Wrong(
 			fmt.Errorf(
 				"the secret %s can be read or written by others than its owner (mode %04o): chmod 600 it, or say --insecure-secret",
@@ -191,7 +194,7 @@ func SidesOut(s *schemas.Spec, kind operators.SideKind) []string {
 	return paths
 }
 
-func OpenSideFiles(s *schemas.Spec, inputs []string) (SideFiles, error) {
+func OpenSideFiles(ctx context.Context, s *schemas.Spec, inputs []string) (SideFiles, error) {
 	sides := SideFiles{}
 	err := sideFilesOf(s, func(prefix string, f operators.SideFile) error {
 		if !f.Written() {
@@ -200,7 +203,7 @@ func OpenSideFiles(s *schemas.Spec, inputs []string) (SideFiles, error) {
 		if err := replaceable(f); err != nil {
 			return err
 		}
-		made, err := files.Create(f.Path, inputs...)
+		made, err := files.Create(ctx, f.Path, inputs...)
 		if err == nil {
 			sides[prefix] = append(sides[prefix], sideFile{made, f.Kind, f.Part})
 		}
@@ -220,19 +223,44 @@ func Replaceable(path, what, begins string) error {
 
 // replaceable refuses to put a document in place of a file that is none of its kind.
 func replaceable(made operators.SideFile) error {
-	if info, err := os.Stat(made.Path); made.Begins == "" || err == nil && !info.Mode().IsRegular() {
+	if files.Elsewhere(made.Path) {
+		return replaceableElsewhere(made)
+	}
+	if info, err := os.Stat(files.Plain(made.Path)); made.Begins == "" || err == nil && !info.Mode().IsRegular() {
 		return nil // it is told when it is written
 	}
-	f, err := os.Open(made.Path)
+	f, err := os.Open(files.Plain(made.Path))
 	if err != nil {
 		return nil // there is none, or what else is wrong is told when it is written
 	}
 	defer f.Close()
 	head := make([]byte, len(made.Begins))
-	if n, _ := io.ReadFull(f, head); n > 0 && string(head[:n]) != made.Begins[:n] {
+	n, _ := io.ReadFull(f, head)
+	return beginsSo(made, head[:n])
+}
+
+// beginsSo refuses to replace what begins otherwise than what is made.
+func beginsSo(made operators.SideFile, head []byte) error {
+	if n := len(head); n > 0 && string(head) != made.Begins[:n] {
 		return Wrong(fmt.Errorf("%s exists and is no %s; give the %s another name", made.Path, made.What, lastWord(made.What)))
 	}
 	return nil
+}
+
+// replaceableElsewhere is replaceable in a store.
+func replaceableElsewhere(made operators.SideFile) error {
+	store, err := files.StoreOf(made.Path)
+	if made.Begins == "" || err != nil || store == nil {
+		return Wrong(err)
+	}
+	f, err := store.Open(context.Background(), made.Path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, len(made.Begins))
+	n, _ := f.ReadAt(head, 0)
+	return beginsSo(made, head[:n])
 }
 
 // lastWord is the noun of what a file is.
@@ -292,7 +320,7 @@ func WriteParts(ctx context.Context, list []operators.SideFile, made operators.P
 		if err := replaceable(f); err != nil {
 			return err
 		}
-		out, err := files.Create(f.Path, inputs...)
+		out, err := files.Create(ctx, f.Path, inputs...)
 		if err != nil {
 			return err
 		}
@@ -337,7 +365,7 @@ func WriteRecord(ctx context.Context, path string, made operators.Tabled, o Opti
 		return err
 	}
 	defer tidy()
-	f, err := files.Create(path, inputs...)
+	f, err := files.Create(ctx, path, inputs...)
 	if err != nil {
 		return err
 	}

@@ -97,12 +97,12 @@ func openFiles(ctx context.Context, s schemas.Source, in *Inputs, o Options) (so
 }
 
 // SinkTo makes what writes the outputs; nil when there are none.
-func SinkTo(src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
+func SinkTo(ctx context.Context, src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
 	inner, p := Unpartitioned(src)
 	var to []files.Output
 	if !out.Stdout {
 		var err error
-		if to, err = files.CreateAll(out.Paths, inner.Inputs()); err != nil {
+		if to, err = files.CreateAll(ctx, out.Paths, inner.Inputs()); err != nil {
 			return nil, err
 		}
 	}

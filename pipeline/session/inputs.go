@@ -30,6 +30,7 @@ var endings = map[string]string{
 
 // KindOf is the kind that a file's name tells, "" if it does not.
 func KindOf(path string) string {
+	path = withoutQuery(path)
 	if packed(path) {
 		path = path[:len(path)-len(".gz")]
 		if kind := KindOf(path); kind != csvKind {
@@ -89,6 +90,12 @@ func Resolve(s schemas.Source) (*Inputs, error) {
 
 // add appends what one path of a source names.
 func (in *Inputs) add(path, format string) error {
+	if store, err := files.StoreOf(path); err != nil {
+		return Wrong(err)
+	} else if store != nil {
+		return in.addElsewhere(store, path, format)
+	}
+	path = files.Plain(path)
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -179,6 +186,18 @@ func (in *Inputs) addFolder(folder, format string) error {
 	return nil
 }
 
+// realOf is the path by which all spellings of a file are the same.
+func realOf(path string) (string, error) {
+	if files.Elsewhere(path) {
+		return path, nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
+}
+
 // Check finds the one kind of all inputs, and refuses a file that is named twice.
 func (in *Inputs) Check(format string) error {
 	first := map[string]string{}
@@ -189,10 +208,7 @@ func (in *Inputs) Check(format string) error {
 	opened := map[stamp][]int{} // inputs by what two names of one file have in common
 	infos := make([]os.FileInfo, len(in.Paths))
 	for n, path := range in.Paths {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			real, err = filepath.Abs(real)
-		}
+		real, err := realOf(path)
 		if err != nil {
 			return files.CannotRead(path, scratch.Reason(err))
 		}

@@ -9,14 +9,14 @@ import (
 
 // A tableFormat keeps, beside its data files, a log of which of them are of which version.
 type tableFormat struct {
-	name, log string // log is a pattern within the folder
+	name, log string // log is a pattern within the folder, with slashes
 	way       string // how to get the rows of a version
 }
 
 var tableFormats = []tableFormat{
 	{"a Delta Lake table", "_delta_log", "delta_scan"},
 	{"a Hudi table", ".hoodie", ""},
-	{"an Iceberg table", filepath.Join("metadata", "*.metadata.json"), "iceberg_scan"},
+	{"an Iceberg table", "metadata/*.metadata.json", "iceberg_scan"},
 }
 
 // refuseLogged refuses a folder of a table format, or a file in one: its files are of several versions, and those that were replaced
@@ -31,7 +31,7 @@ func refuseLogged(path string, folder bool) error {
 	}
 	for {
 		for _, f := range tableFormats {
-			if found, _ := filepath.Glob(filepath.Join(Globbed(dir), f.log)); len(found) == 0 {
+			if found, _ := filepath.Glob(filepath.Join(Globbed(dir), filepath.FromSlash(f.log))); len(found) == 0 {
 				continue
 			}
 			way := "its own reader"

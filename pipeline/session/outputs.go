@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"microrisk/operators"
+	"microrisk/operators/files"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
@@ -55,6 +56,10 @@ func destine(s *schemas.Spec, in *Inputs, read []Reading, more ...string) (*outp
 
 // files names the output files, by a folder for one output an input, or by a file.
 func (out *outputs) files(path string, in *Inputs) error {
+	if err := files.Writable(path); err != nil {
+		return Wrong(err)
+	}
+	path = files.Plain(path)
 	info, err := os.Stat(path)
 	folder := err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) || strings.HasSuffix(path, "/")
 	if !folder && len(in.Paths) > 1 && KindOf(path) == "" {
@@ -88,18 +93,18 @@ func (out *outputs) inFolder(folder string, in *Inputs) error {
 	out.folder = true
 	from := map[string]string{}
 	for _, p := range in.Paths {
-		name := filepath.Base(p)
+		name := filepath.Base(withoutQuery(p))
 		if KindOf(name) != out.kind {
 			name = bare(name) + "." + out.kind
 		}
 		name = filepath.Join(partitionOf(p), name)
 		if other, clash := from[name]; clash {
 			return Wrong(
-				fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, filepath.Join(folder, name)),
+				fmt.Errorf("%s and %s would both be written to %s; rename one of them, or write all to one file", other, p, files.Join(folder, name)),
 			)
 		}
 		from[name] = p
-		out.Paths = append(out.Paths, filepath.Join(folder, name))
+		out.Paths = append(out.Paths, files.Join(folder, name))
 	}
 	return nil
 }

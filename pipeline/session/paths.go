@@ -1,12 +1,14 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"microrisk/engine/scratch"
 	"microrisk/operators/files"
@@ -50,11 +52,18 @@ func (in *Inputs) Readings(what string) []Reading {
 func CheckPaths(reads []Reading, writes []string) error {
 	read := make([]fs.FileInfo, len(reads))
 	for i, r := range reads {
-		read[i], _ = os.Stat(r.Path) // what is not there cannot be lost
+		read[i], _ = os.Stat(files.Plain(r.Path)) // what is not there cannot be lost
 	}
 	named := map[string]string{}
 	tried := map[string]bool{}
 	for _, p := range writes {
+		if files.Elsewhere(p) {
+			if err := checkElsewhere(reads, p, named); err != nil {
+				return err
+			}
+			continue
+		}
+		p = files.Plain(p)
 		info, err := os.Stat(p)
 		switch {
 		case err == nil && info.IsDir():
@@ -80,6 +89,26 @@ func CheckPaths(reads []Reading, writes []string) error {
 			if err := writableFolder(dir, p); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// checkElsewhere is CheckPaths of one path in a store, where a name has one spelling.
+func checkElsewhere(reads []Reading, p string, named map[string]string) error {
+	if err := files.Writable(p); err != nil {
+		return Wrong(err)
+	}
+	if strings.HasSuffix(p, "/") {
+		return Wrong(fmt.Errorf("cannot write %s: it is a folder", p))
+	}
+	if named[p] != "" {
+		return Wrong(fmt.Errorf("%s is written twice; give the summary and each output a name of its own", p))
+	}
+	named[p] = p
+	for _, r := range reads {
+		if r.Path == p {
+			return Wrong(fmt.Errorf("the output %s is %s; give the output another name", p, r.What))
 		}
 	}
 	return nil
@@ -139,6 +168,10 @@ func MakeFolders(paths []string) (tidy func(), err error) {
 		}
 	}
 	for _, p := range paths {
+		if files.Elsewhere(p) {
+			continue
+		}
+		p = files.Plain(p)
 		var missing []string
 		dir := filepath.Dir(p)
 		for there := thereOf(dir); dir != there; dir = filepath.Dir(dir) {
@@ -163,7 +196,11 @@ func (o Options) Sweep(writes ...string) {
 		folders[0] = os.TempDir()
 	}
 	for _, p := range writes {
-		if target, err := files.Target(p); err == nil {
+		if files.Elsewhere(p) {
+			o.sweepElsewhere(p)
+			continue
+		}
+		if target, err := files.Target(files.Plain(p)); err == nil {
 			folders = append(folders, filepath.Dir(target))
 		}
 	}
@@ -175,6 +212,16 @@ func (o Options) Sweep(writes ...string) {
 		seen[f] = true
 		if gone, err := scratch.Sweep(f); err == nil && len(gone) > 0 {
 			o.Logger.Warn(fmt.Sprintf("removed %s that a run which was killed left in %s", report.Plural(int64(len(gone)), "temporary file", "temporary files"), f))
+		}
+	}
+}
+
+// sweepElsewhere removes what runs that were killed left in the store of a path.
+func (o Options) sweepElsewhere(p string) {
+	store, err := files.StoreOf(p)
+	if sweeper, ok := store.(files.Sweeper); ok && err == nil {
+		for _, what := range sweeper.Sweep(context.Background()) {
+			o.Logger.Warn("removed what a run which was killed left: " + what)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +10,16 @@ import (
 	"strings"
 
 	"microrisk/engine/scratch"
+	"microrisk/operators/files"
 )
 
 // ReadRegular reads a file that is read whole: a spec, a secret, a model. More than most bytes are an error. What is no regular file
 // is refused, since it may never begin or never end; but for pipes that a shell has opened already (/dev/fd/N, /dev/stdin).
 func ReadRegular(path string, most int64) ([]byte, error) {
+	if files.Elsewhere(path) {
+		return readElsewhere(context.Background(), path, most)
+	}
+	path = files.Plain(path)
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -16,14 +17,14 @@ type SummaryFile struct {
 }
 
 // OpenSummary makes the file of the summary that the spec asks for.
-func (j *Job) OpenSummary() (SummaryFile, error) {
+func (j *Job) OpenSummary(ctx context.Context) (SummaryFile, error) {
 	switch j.Spec.Summary {
 	case "":
 		return SummaryFile{}, nil
 	case "-":
 		return SummaryFile{to: j.Options.Stdout}, nil
 	}
-	f, err := files.Create(j.Spec.Summary, j.Source.Inputs()...)
+	f, err := files.Create(ctx, j.Spec.Summary, j.Source.Inputs()...)
 	if err != nil {
 		return SummaryFile{}, err
 	}

@@ -62,7 +62,7 @@ func Release(ctx context.Context, s ReleaseSpec, o session.Options) (*Judgement,
 	if now, err := readText(s.Register); err != nil || !bytes.Equal(now, before) {
 		return nil, errors.Join(fmt.Errorf("%s was changed meanwhile; run it again", s.Register), err)
 	}
-	out, err := files.Create(s.Register)
+	out, err := files.CreateLocal(s.Register)
 	if err != nil {
 		return nil, err
 	}
