@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"microrisk/engine/scratch"
+	"microrisk/operators/files"
 )
 
 // Field numbers of parquet.thrift, for those that are read or edited here.
@@ -128,16 +129,19 @@ func readFooter(r io.ReaderAt, size, limit int64) (*footer, error) {
 	if size == 0 {
 		return nil, errors.New("it is empty")
 	}
-	head := make([]byte, min(size, 512))
-	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, scratch.Reason(err)
-	}
 	tail := make([]byte, min(size, 8))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
 		return nil, scratch.Reason(err)
 	}
-	if size < 12 || string(head[:4]) != magic || string(tail[4:]) != magic {
-		return nil, notParquet(head, tail)
+	// How a distant file begins is not worth a request of its own if it ends as it should.
+	if _, far := r.(files.Distant); !far || size < 12 || string(tail[4:]) != magic {
+		head := make([]byte, min(size, 512))
+		if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
+			return nil, scratch.Reason(err)
+		}
+		if size < 12 || string(head[:4]) != magic || string(tail[4:]) != magic {
+			return nil, notParquet(head, tail)
+		}
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	if length > size-12 {

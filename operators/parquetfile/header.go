@@ -119,6 +119,7 @@ const windowBytes = 1 << 18
 type window struct {
 	r      io.ReaderAt
 	end    int64 // of what may be read
+	likely int64 // where reading most likely ends: beyond it no more is read than is asked for; 0 if nobody knows
 	from   int64 // of buffer
 	buffer []byte
 	long   []byte // for what is longer
@@ -134,6 +135,9 @@ func (w *window) bytes(at int64, n int) ([]byte, error) {
 	}
 	if at < w.from || at+int64(n) > w.from+int64(len(w.buffer)) {
 		size := int(min(windowBytes, w.end-at))
+		if w.likely > at {
+			size = max(n, int(min(int64(size), w.likely-at)))
+		}
 		w.buffer = resized(w.buffer, windowBytes+pagePadding)[:size]
 		w.from = at
 		if err := w.fill(w.buffer, at); err != nil {

@@ -83,6 +83,23 @@ func (m *chunkMove) pageIndex(shift int64) (p pageIndex, err error) {
 	return p, nil
 }
 
+// shift moves the places of the pages.
+func (p *pageIndex) shift(by int64) error {
+	if p.offsets == nil {
+		return nil
+	}
+	v, _, err := parseThriftStruct(p.offsets)
+	if err != nil {
+		return err
+	}
+	pages := v.field(1).list()
+	for i := range pages {
+		pages[i].set(1, thriftInt(thriftI64, pages[i].integer(1, 0)+by))
+	}
+	p.offsets = v.append(nil)
+	return nil
+}
+
 // describe writes the places of the pages into an offset index; false if it is about other pages.
 func (p *chunkPlace) describe(index []thriftValue, shift int64, flat bool) bool {
 	if len(index) != len(p.pages) {
@@ -131,8 +148,14 @@ func (o *output) moveBlooms(moves []chunkMove) error {
 		if from < 4 || n <= 0 || n > moves[i].end || from > moves[i].end-n {
 			continue
 		}
-		meta.set(metaBloom, thriftInt(thriftI64, o.at))
 		meta.set(metaBloomLength, thriftInt(thriftI32, n))
+		if o.copier != nil {
+			if err := o.putOffBloom(i, &moves[i], from, n); err != nil {
+				return err
+			}
+			continue
+		}
+		meta.set(metaBloom, thriftInt(thriftI64, o.at))
 		if err := o.copy(moves[i].source, from, from+n); err != nil {
 			return err
 		}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"microrisk/schemas"
 	"slices"
+
+	"microrisk/operators/files"
+	"microrisk/schemas"
 )
 
 // A chunkPlace is where the pages of a column chunk are, as they say themselves.
@@ -138,7 +140,11 @@ func encodedMove(chunk thriftValue, e *encoded) chunkMove {
 
 // inputMove finds the pages of an input's chunk: where they are follows from them, not from what the footer says.
 func inputMove(p *part, chunk thriftValue, leaf int) (chunkMove, error) {
-	m := chunkMove{chunk: chunk, source: p.file.file, end: p.file.footer.start}
+	m := chunkMove{chunk: chunk, source: p.file.file, end: p.file.footer.start, input: true}
+	if _, far := m.source.(files.Distant); far && p.file.chunksAbut() {
+		m.from, m.to = chunkRange(m.chunk.field(chunkMeta))
+		return m, nil
+	}
 	c := p.file.columnOf(leaf)
 	m.flat = p.file.leafType(c, leaf).repetitions == 0
 	var err error

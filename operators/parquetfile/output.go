@@ -23,6 +23,10 @@ type output struct {
 	shape   *footer // of an encoded file, for other sources
 	indexed bool    // all chunks have page indexes
 
+	copier     files.Copier // what takes stretches of all inputs without their bytes passing through here; nil for none
+	later      []laterBytes
+	laterBytes int
+
 	groups  [][]byte // without the places of page indexes
 	indexes [][]pageIndex
 	rows    int64
@@ -46,6 +50,15 @@ func (s *Sink) begin(i int, o *output, shape *encoded) error {
 		}
 	}
 	o.indexed = o.allIndexed()
+	o.findCopier()
+	o.expectIndexes()
+	if o.copier != nil {
+		// Inputs begin with it too, and what follows it in them then is a part of the same stretch.
+		if err := o.copy(o.inputs[0].file, 0, int64(len(magic))); err != nil {
+			return o.failed(err)
+		}
+		return nil
+	}
 	if _, err := io.WriteString(o.file, magic); err != nil {
 		return o.failed(err)
 	}
@@ -92,8 +105,10 @@ type chunkMove struct {
 	from, to int64 // where its pages are
 	source   io.ReaderAt
 	end      int64       // of the source's data
-	place    *chunkPlace // of a chunk of an input
+	input    bool        // a chunk of an input
+	place    *chunkPlace // of its pages; nil if they were not looked for
 	flat     bool        // a value a row
+	later    bool        // it is not written yet
 }
 
 // splice writes a row group of the chunks of the input, or of those that were rewritten, and the added ones.
@@ -240,17 +255,25 @@ func (o *output) move(moves []chunkMove) error {
 		x, y := &moves[a], &moves[b]
 		if x.source != y.source {
 			switch {
-			case x.place != nil && y.place == nil:
+			case x.input && !y.input:
 				return -1
-			case y.place != nil && x.place == nil:
+			case y.input && !x.input:
 				return 1
 			}
 			return 0
 		}
 		return cmp.Compare(x.from, y.from)
 	})
+	o.expectMoves(moves)
 	for i := 0; i < len(order); {
 		first := &moves[order[i]]
+		if o.copier != nil && !first.input && moves[order[0]].input {
+			if err := o.putOff(order[i], first); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
 		to := first.to
 		j := i + 1
 		for ; j < len(order) && moves[order[j]].source == first.source && moves[order[j]].from == to; j++ {
@@ -272,6 +295,13 @@ func (o *output) move(moves []chunkMove) error {
 }
 
 func (o *output) copy(source io.ReaderAt, from, to int64) error {
+	if in, ok := source.(files.Input); ok && o.copier != nil && o.copier.Copies(in) {
+		err := o.copier.Copy(in, files.Stretch{From: from, To: to})
+		if err == nil {
+			o.at += to - from
+		}
+		return err
+	}
 	n, err := io.CopyBuffer(onlyWriter{o.file}, io.NewSectionReader(source, from, to-from), make([]byte, max(min(to-from, 1<<20), 1)))
 	o.at += n
 	if err == nil && n < to-from {
@@ -323,8 +353,9 @@ func (o *output) addGroup(group thriftValue, moves []chunkMove, rows int64) erro
 		meta := moves[i].chunk.field(chunkMeta)
 		whole += meta.integer(metaUncompressed, 0)
 		packed += meta.integer(metaCompressed, 0)
-		from, _ := chunkRange(meta)
-		first = min(first, from)
+		if from, _ := chunkRange(meta); !moves[i].later {
+			first = min(first, from)
+		}
 		columns.kids = append(columns.kids, moves[i].chunk)
 	}
 	group.set(groupColumns, columns)
@@ -338,11 +369,17 @@ func (o *output) addGroup(group thriftValue, moves []chunkMove, rows int64) erro
 	}
 	o.groups = append(o.groups, group.append(nil))
 	o.rows += rows
+	if o.laterBytes >= laterMost {
+		return o.writeLater()
+	}
 	return nil
 }
 
 // finish writes page indexes and footer.
 func (o *output) finish(metadata map[string]string) error {
+	if err := o.writeLater(); err != nil {
+		return err
+	}
 	groups, err := o.writeIndexes()
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ const keepScratch = 1 << 23
 
 func newPageReader(r io.ReaderAt, at, end, values int64, codec int64, leaf leafType, limit int64) *pageReader {
 	s := pageMemories.Get().(*pageMemory)
-	s.window.r, s.window.end, s.window.buffer = r, end, s.window.buffer[:0]
+	s.window.r, s.window.end, s.window.likely, s.window.buffer = r, end, 0, s.window.buffer[:0]
 	return &pageReader{leaf: leaf, codec: codec, at: at, end: end, left: values, limit: limit, pageMemory: s}
 }
 

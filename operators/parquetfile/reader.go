@@ -41,6 +41,7 @@ func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.
 	if batch <= 0 {
 		r.batch = batchRows
 	}
+	p.expect(want)
 	fields := make([]arrow.Field, len(want))
 	for i, w := range want {
 		err := guard(func() error {

@@ -59,6 +59,8 @@ type file struct {
 	columns []column
 	byName  map[string]int // -1 for a name that it has twice
 	groups  []*part        // those with rows
+	settled sync.Once
+	abut    bool // see chunksAbut
 }
 
 // Open is NewSource of what the paths name.
@@ -81,6 +83,9 @@ func NewSource(ctx context.Context, inputs []files.Input, o Options) (*Source, e
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	for i, in := range inputs {
+		if far, ok := in.(files.Distant); ok && o.Memory > 0 {
+			far.Keep(o.Memory / 8)
+		}
 		err := ctx.Err()
 		if err == nil {
 			var f *file
@@ -285,6 +290,7 @@ type part struct {
 // A chunkInfo is what must be known of a column chunk to read it.
 type chunkInfo struct {
 	from, values, uncompressed int64
+	to                         int64 // where it ends, as the footer has it
 	codec                      int64
 	odd                        bool // its data comes before its dictionary, as the footer has it
 }
@@ -312,7 +318,7 @@ func (p *part) chunk(leaf int) (*chunkInfo, error) {
 		for i := range columns {
 			meta := columns[i].field(chunkMeta)
 			d, data := meta.integer(metaDictionary, 0), meta.integer(metaData, 0)
-			p.chunks[i] = chunkInfo{from: plainPlace(meta), values: meta.integer(metaValues, 0), uncompressed: meta.integer(metaUncompressed, 0),
+			p.chunks[i] = chunkInfo{from: plainPlace(meta), to: plainPlace(meta) + meta.integer(metaCompressed, 0), values: meta.integer(metaValues, 0), uncompressed: meta.integer(metaUncompressed, 0),
 				codec: meta.integer(metaCodec, 0), odd: d > 0 && data <= d}
 		}
 	})
@@ -359,5 +365,7 @@ func (p *part) openChunk(c *column, leaf, several int) (*pageReader, error) {
 	if from < 4 || from > end {
 		return nil, errors.New("its pages are beyond the data")
 	}
-	return newPageReader(p.file.file, from, end, info.values, info.codec, t, p.source.pageLimit(several)), nil
+	r := newPageReader(p.file.file, from, end, info.values, info.codec, t, p.source.pageLimit(several))
+	r.window.likely = info.to
+	return r, nil
 }
