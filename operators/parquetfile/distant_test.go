@@ -185,8 +185,12 @@ func TestChunksThatAbut(t *testing.T) {
 	in := madeFile{rows: 500, group: 200, codec: &parquet.Snappy}.bytes(t)
 	require.True(t, openSource(t, writeFile(t, "in.parquet", in)).files[0].chunksAbut())
 	for name, lie := range map[string]func(meta *thriftValue){
-		"shorter": func(meta *thriftValue) { meta.set(metaCompressed, thriftInt(thriftI64, meta.integer(metaCompressed, 0)-1)) },
-		"longer":  func(meta *thriftValue) { meta.set(metaCompressed, thriftInt(thriftI64, meta.integer(metaCompressed, 0)+1)) },
+		"shorter": func(meta *thriftValue) {
+			meta.set(metaCompressed, thriftInt(thriftI64, meta.integer(metaCompressed, 0)-1))
+		},
+		"longer": func(meta *thriftValue) {
+			meta.set(metaCompressed, thriftInt(thriftI64, meta.integer(metaCompressed, 0)+1))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openSource(t, writeFile(t, "in.parquet", in))
