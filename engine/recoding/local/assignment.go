@@ -13,8 +13,9 @@ type assignment struct {
 	gone   []bool  // by class: all are borrowed
 	cost   float64 // of all records in places, borrowed ones included
 	placed int
-	log    []step // what was done since it was emptied
-	marks  []mark // by place
+	log    []step  // what was done since it was emptied
+	marks  []mark  // by place
+	worth  []int64 // of a record, by class at risk
 }
 
 // A mark is what is looked at of a place most often.
@@ -22,6 +23,7 @@ type mark struct {
 	weight float64
 	have   int32 // records there, with those at home and those lent
 	wants  int32 // records that could enter, of those that are looked at
+	worth  int64 // of these
 }
 
 // A step is one change, so that it can be taken back.
@@ -53,6 +55,10 @@ func newAssignment(m *market) *assignment {
 	a.in, a.at = make([]int32, len(a.class)), make([]int32, len(a.class))
 	for r := range a.in {
 		a.in[r] = -1
+	}
+	a.worth = make([]int64, len(m.risk))
+	for i := range a.worth {
+		a.worth[i] = 1
 	}
 	a.marks = make([]mark, len(m.places))
 	for i, p := range m.places {

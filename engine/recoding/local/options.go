@@ -91,13 +91,29 @@ func newMarket(ctx context.Context, in *instance, costs *costing, o Options) (*m
 		seen++
 		return len(open) > 0 && (seen < enoughSets || m.reached < len(m.risk))
 	})
+	m.use()
+	return m, err
+}
+
+// use lists the classes at risk of each place.
+func (m *market) use() {
+	n, all := make([]int32, len(m.places)), 0
+	for _, options := range m.options {
+		all += len(options)
+		for _, p := range options {
+			n[p]++
+		}
+	}
 	m.users = make([][]int32, len(m.places))
+	rest := make([]int32, all)
+	for p, k := range n {
+		m.users[p], rest = rest[:0:k], rest[k:]
+	}
 	for i, options := range m.options {
 		for _, p := range options {
 			m.users[p] = append(m.users[p], int32(i))
 		}
 	}
-	return m, err
 }
 
 // offer gives class i of those at risk its place in a grouping, where it has one that no narrower one with the same records is better than.

@@ -198,6 +198,7 @@ func (x *recreation) recreate(most float64) {
 				x.listed = append(x.listed, at)
 			}
 			x.marks[at].wants++
+			x.marks[at].worth += x.worth[x.class[r]]
 		}
 	}
 	left := len(x.pool)
@@ -227,28 +228,30 @@ func (x *recreation) recreate(most float64) {
 	}
 	for _, at := range x.listed {
 		x.marks[at].wants = 0
+		x.marks[at].worth = 0
 	}
 }
 
-// score of a place is its cost by record of the pool, if that is less than least.
+// score of a place is its cost by what records of the pool that could enter are worth, if that is less than least.
 func (x *recreation) score(at int32, least float64) float64 {
 	p := &x.marks[at]
-	if p.weight >= least {
-		return least
-	}
 	n := int64(p.wants)
 	need := x.K - int64(p.have) - n
-	if need <= 0 {
-		return p.weight
+	u := p.weight / float64(p.worth)
+	if u*float64(n) >= least {
+		return least
 	}
-	if p.weight*float64(n+need) >= least*float64(n) {
+	if need <= 0 {
+		return u * float64(n)
+	}
+	if u*float64(n+need) >= least {
 		return least
 	}
 	more, ok := x.lendable(&x.places[at], need)
 	if !ok {
 		return least
 	}
-	return p.weight * float64(n+more) / float64(n)
+	return u * float64(n+more)
 }
 
 // fillFrom puts records of the pool into a place: all that could enter, or as few as make k.
@@ -267,6 +270,7 @@ func (x *recreation) fillFrom(at int32, few bool) (n int) {
 				break
 			}
 			x.marks[o].wants--
+			x.marks[o].worth -= x.worth[x.class[r]]
 		}
 	}
 	x.pool = left

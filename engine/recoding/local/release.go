@@ -8,9 +8,9 @@ import (
 )
 
 // Class finds cuts after which every released row is identical to at least k, suppressed marks included: not the cheapest, which is hard to
-// find for k of 3 or more (Meyerson & Williams 2004), but with two lower bounds on it. First, places of ascending weight take all records
-// at risk that agree there, and borrow from classes of more than k; then some places that have keys in common are taken apart and put
-// together again, many times, with chance from a fixed seed. Whoever is left joins the place that grows least; at last columns on which all
+// find for k of 3 or more (Meyerson & Williams 2004), but with two lower bounds on it. First, prices of records at risk tell which places are
+// worth while (k up to 32); those that cost least of the prices of their records take them, and borrow from classes of more than k. Then
+// some places that have keys in common are taken apart and put together again, many times, with chance from a fixed seed. Whoever is left joins the place that grows least; at last columns on which all
 // of a place agree are shown again. With fixed variables, records that nothing can be joined with are suppressed as wholes; with Caps the
 // weights of variables above theirs are raised until they hold. Missing cells are written like suppressed ones.
 //
@@ -62,6 +62,9 @@ func (in *instance) class(ctx context.Context, weights []float64, o Options) (r 
 		m.users = make([][]int32, len(m.places))
 	}
 	a := newAssignment(m)
+	if err == nil && o.Effort >= 0 && in.K <= mostPriced {
+		a.priced(ctx, o)
+	}
 	a.initial(ctx)
 	interrupted = err != nil || ctx.Err() != nil
 	interrupted = a.improve(ctx, o) || interrupted
