@@ -15,6 +15,7 @@ type Options struct {
 	Checks       int           // tables that may be made, 0: no end; the same answer on every machine
 	Time         time.Duration // 0: no end
 	Progress     func(checked int, best, bound float64)
+	Figures      *Figures // that learn of each recoding whose table is made; nil: none do
 	// Judge, if it is given, judges nodes in place of Loss, whose Bound is then one of what Judge says, and of Rule, which tells the records that are
 	// not safe: the loss of a release and whether it is one. worst is the loss that it must be below to count, nil for any.
 	Judge func(o *Outcome, worst []float64) (loss []float64, safe bool, err error)

@@ -135,10 +135,11 @@ func (c Cells) Bound(l *Lattice, n Node) []float64 {
 
 // Of is a Loss's.
 func (c Cells) Of(l *Lattice, o *Outcome) []float64 {
-	if o.kept == nil {
+	kept := l.shown(o)
+	if kept == nil {
 		return c.Bound(l, o.Node)
 	}
-	return c.Suppressed(l, o.Node, o.kept)
+	return c.Suppressed(l, o.Node, kept)
 }
 
 // Suppressed is the loss where so many records of each group, by variable, keep their cell.
@@ -224,16 +225,22 @@ func (Granularity) Name() string { return "granularity" }
 
 // Bound is a Loss's.
 func (g Granularity) Bound(l *Lattice, n Node) []float64 {
-	of := l.memo(fmt.Sprint("granularity ", g.Tilt), func(v int, level uint8) float64 { return g.of(l, v, level, l.sums[v][level], 0) })
+	of := g.each(l)
 	return g.together(l, func(v int) float64 { return of[v][n[v]] })
+}
+
+// each is the granularity of each variable and level where nothing is suppressed.
+func (g Granularity) each(l *Lattice) [][]float64 {
+	return l.memo(fmt.Sprint("granularity ", g.Tilt), func(v int, level uint8) float64 { return g.of(l, v, level, l.sums[v][level], 0) })
 }
 
 // Of is a Loss's.
 func (g Granularity) Of(l *Lattice, o *Outcome) []float64 {
-	if o.kept == nil {
+	kept := l.shown(o)
+	if kept == nil {
 		return g.Bound(l, o.Node)
 	}
-	return g.together(l, func(v int) float64 { return g.of(l, v, o.Node[v], o.kept[v], o.Suppressed) })
+	return g.together(l, func(v int) float64 { return g.of(l, v, o.Node[v], kept[v], o.Suppressed) })
 }
 
 // of is the granularity of a variable.
@@ -320,12 +327,13 @@ func (Entropy) Bound(l *Lattice, n Node) []float64 {
 // Of is a Loss's.
 func (e Entropy) Of(l *Lattice, o *Outcome) []float64 {
 	sum := e.Bound(l, o.Node)[0]
-	if o.kept == nil || e.Kept {
+	kept := l.shown(o)
+	if kept == nil || e.Kept {
 		return []float64{sum}
 	}
 	for v, level := range o.Node {
 		for g, n := range l.sums[v][level] {
-			sum -= l.Variables[v].Weight * xlog2(n-o.kept[v][g], o.Suppressed)
+			sum -= l.Variables[v].Weight * xlog2(n-kept[v][g], o.Suppressed)
 		}
 	}
 	return []float64{sum}

@@ -29,24 +29,23 @@ type Outcome struct {
 	Inverse    float64 // sum of 1/f over the records of kept classes: the classes
 	Largest    int64   // records of the largest kept class
 
-	kept [][]int64 // records of each group that are kept, by variable; nil where none is suppressed
+	kept [][]int64 // what shown told
 	safe func(Class) bool
 }
 
-// outcome is that of a node by a rule on classes; it is not made to its end where more than so many records are not safe.
-func (l *Lattice) outcome(n Node, safe func(Class) bool, most int64) (*Outcome, error) {
+// Outcome is what the release of a node is like if classes that are not safe are suppressed; a nil safe keeps all.
+func (l *Lattice) Outcome(n Node, safe func(Class) bool) (*Outcome, error) {
 	t, err := l.table(n)
 	if err != nil {
 		return nil, err
 	}
 	o := &Outcome{Node: slices.Clone(n), safe: safe}
-	l.classes(t, func(key []uint64, c Class) bool {
-		if safe != nil && !safe(c) {
-			o.Suppressed += c.Records
-			l.lose(o, n, key, c.Records)
-			return o.Suppressed <= most
-		}
+	l.classes(t, func(_ []uint64, c Class) bool {
 		f := c.Records
+		if safe != nil && !safe(c) {
+			o.Suppressed += f
+			return true
+		}
 		o.Records += f
 		o.Classes++
 		o.Squares += float64(f) * float64(f)
@@ -63,17 +62,28 @@ func (l *Lattice) outcome(n Node, safe func(Class) bool, most int64) (*Outcome, 
 	return o, nil
 }
 
-// lose takes records of a class out of what is kept.
-func (l *Lattice) lose(o *Outcome, n Node, key []uint64, records int64) {
-	if o.kept == nil {
-		for v, level := range n {
-			o.kept = append(o.kept, slices.Clone(l.sums[v][level]))
+// shown are the records of each group that are kept, by variable; nil where none is suppressed.
+func (l *Lattice) shown(o *Outcome) [][]int64 {
+	if o.Suppressed == 0 || o.kept != nil {
+		return o.kept
+	}
+	t, err := l.table(o.Node)
+	if err != nil { // it was made for the outcome
+		return nil
+	}
+	for v, level := range o.Node {
+		o.kept = append(o.kept, slices.Clone(l.sums[v][level]))
+	}
+	l.classes(t, func(key []uint64, c Class) bool {
+		if !o.safe(c) {
+			for v := range o.Node {
+				f := l.fields[v]
+				o.kept[v][key[f.word]>>f.shift&f.mask] -= c.Records
+			}
 		}
-	}
-	for v := range n {
-		f := l.fields[v]
-		o.kept[v][key[f.word]>>f.shift&f.mask] -= records
-	}
+		return true
+	})
+	return o.kept
 }
 
 // eachRow goes through the classes of a table without sensitive values.
@@ -177,11 +187,6 @@ func (l *Lattice) Unsafe(n Node, safe func(Class) bool) (classes [][]uint32, err
 	})
 	slices.SortFunc(classes, slices.Compare[[]uint32])
 	return classes, nil
-}
-
-// Outcome is what the release of a node is like if classes that are not safe are suppressed; a nil safe keeps all.
-func (l *Lattice) Outcome(n Node, safe func(Class) bool) (*Outcome, error) {
-	return l.outcome(n, safe, l.Records)
 }
 
 // xlog2 is x log2(x/y), 0 for no x.

@@ -77,9 +77,11 @@ type Lattice struct {
 	same    [][]bool               // by variable and level: the partition is that of the level before
 	fields  []field                // of a packed key; the last one is that of the sensitive values, if there are any
 	words   int                    // of a packed key
+	lead    int                    // the variable that tables are in the order of
 	levels  int                    // of sensitive values; 0: there are none
 	up      map[step][]uint32      // groups of one level to those of a coarser one
 	figures map[string][][]float64 // of single variables and levels
+	least   map[string][]float64   // of groups in a coarser one
 	tables  *cache
 	room    []*merger // of the merges, by part
 	merged  int64     // rows of tables that were merged
@@ -105,7 +107,8 @@ func New(variables []Variable, codes [][]uint32, counts []int64) (*Lattice, erro
 
 // NewSensitive is New with a value below values of each class that intruders must not learn; classes differ by it, too.
 func NewSensitive(variables []Variable, codes [][]uint32, counts []int64, sensitive []uint32, values int) (*Lattice, error) {
-	l := &Lattice{Variables: slices.Clone(variables), up: map[step][]uint32{}, figures: map[string][][]float64{}, levels: values}
+	l := &Lattice{Variables: slices.Clone(variables), up: map[step][]uint32{}, figures: map[string][][]float64{}, least: map[string][]float64{},
+		levels: values}
 	if len(variables) == 0 {
 		return nil, errors.New("a recoding needs key variables")
 	}

@@ -18,7 +18,12 @@ type Rule struct {
 	Node func(Node) bool
 	// Rising says that what is safe stays so at coarser nodes where nothing is suppressed, and Sheltered that it does, too, where records are.
 	Rising, Sheltered bool
+
+	figures *Figures // where Of keeps what it told; nil for nowhere
 }
+
+// within tells whether a figure is.
+func (r *Rule) within(x float64) bool { return x <= r.Limit*(1+1e-12) }
 
 // K is k-anonymity: at least k records share each key (Samarati 2001, Sweeney 2002).
 func K(k int64) Rule {

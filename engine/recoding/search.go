@@ -19,6 +19,9 @@ type searcher struct {
 	queue    queue
 	met, not []Node // nodes that are safe, with none finer; and those that are not, with none coarser
 	tags     bool
+	sharp    sharp // nil where the loss is not, or what is suppressed makes no difference
+	hidings  []hiding
+	hidden   int                 // those that others took the place of
 	seen     map[uint64]*Release // of nodes whose table was made; nil: it is not safe
 	deadline time.Time
 	ctx      context.Context
@@ -39,6 +42,14 @@ func (l *Lattice) Search(ctx context.Context, o Options) (*Found, error) {
 		s.o.Suppressed = l.Records
 	}
 	s.found.Pruned = s.tags
+	if s.tags && o.Suppressed > 0 && !o.Loss.Blind() {
+		s.sharp, _ = o.Loss.(sharp)
+	}
+	if f := o.Rule.figures; f != nil && s.tags {
+		for _, x := range f.list {
+			s.tag(x.node, o.Rule.within(x.of))
+		}
+	}
 	if o.Time > 0 {
 		s.deadline = time.Now().Add(o.Time)
 	}
@@ -92,7 +103,7 @@ func (s *searcher) run() error {
 			return err
 		}
 	}
-	heap.Push(&s.queue, queued{s.o.Loss.Bound(s.l, bottom)[0], int32(bottom.Height()), s.number(bottom)})
+	s.wait(bottom, s.o.Loss.Bound(s.l, bottom)[0])
 	for len(s.queue) > 0 {
 		next := s.queue[0]
 		if s.enough(next.bound) || s.stopped() {
@@ -115,11 +126,18 @@ func (s *searcher) run() error {
 	return s.finish()
 }
 
+// wait puts a node into the queue, unless it would not get its turn.
+func (s *searcher) wait(n Node, bound float64) {
+	if !s.enough(bound) {
+		heap.Push(&s.queue, queued{bound, int32(n.Height()), s.number(n)})
+	}
+}
+
 // push lets the nodes above wait, each once: those with a variable raised after which none is.
 func (s *searcher) push(n Node) {
 	for v := len(n) - 1; v >= 0; v-- {
 		if up := s.raised(n, v); up != nil {
-			heap.Push(&s.queue, queued{s.o.Loss.Bound(s.l, up)[0], int32(up.Height()), s.number(up)})
+			s.wait(up, s.o.Loss.Bound(s.l, up)[0])
 		}
 		if n[v] != s.levels[v][0] {
 			return
@@ -194,6 +212,9 @@ func (s *searcher) bare() bool {
 // visit judges a node, and tells whether those above it are still of interest.
 func (s *searcher) visit(n Node) (above bool, err error) {
 	safe, known := s.tagged(n)
+	if s.sharp != nil && (safe || !known) && s.enough(s.bound(n)) {
+		return true, nil
+	}
 	if !known {
 		if s.tags {
 			if err := s.chain(n); err != nil || s.found.Stopped != "" {
@@ -237,7 +258,7 @@ func (s *searcher) chain(n Node) error {
 			if _, known := s.tagged(up); known {
 				continue
 			}
-			if b := s.o.Loss.Bound(s.l, up)[0]; b < least && !s.enough(b) {
+			if b := s.bound(up); b < least && !s.enough(b) {
 				next, least = up, b
 			}
 		}
@@ -283,9 +304,23 @@ func (s *searcher) check(n Node) (*Release, error) {
 		s.tag(n, true)
 		return r, nil
 	}
-	o, err := s.l.outcome(n, s.o.Rule.Safe, s.o.Suppressed)
+	if safe, known := s.tagged(n); known && (!safe || s.bare()) {
+		var r *Release
+		if safe {
+			r = &Release{Outcome: &Outcome{Node: n}, Loss: s.o.Loss.Bound(s.l, n)}
+			s.offer(*r)
+		}
+		s.seen[number] = r
+		return r, nil
+	}
+	o, err := s.l.Outcome(n, s.o.Rule.Safe)
 	if err != nil {
 		return nil, err
+	}
+	if s.o.Figures != nil {
+		if _, err := s.o.Figures.Figure(s.l, o); err != nil {
+			return nil, err
+		}
 	}
 	s.found.Checked++
 	if s.o.Progress != nil {
@@ -304,7 +339,7 @@ func (s *searcher) check(n Node) (*Release, error) {
 		if err != nil {
 			return nil, err
 		}
-		safe = x <= s.o.Rule.Limit*(1+1e-12)
+		safe = s.o.Rule.within(x)
 	}
 	var r *Release
 	if safe {
@@ -316,6 +351,7 @@ func (s *searcher) check(n Node) (*Release, error) {
 		}
 	}
 	if safe {
+		s.hide(o)
 		s.offer(*r)
 	} else {
 		r = nil

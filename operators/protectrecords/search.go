@@ -3,7 +3,6 @@ package protectrecords
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -34,7 +33,8 @@ type Search struct {
 	Merged *merged.Model  // made of it
 	Before merged.Figures // of the file as it is
 	loss   recoding.Loss
-	cut    *cut // of the best release
+	cut    *cut      // of the best release
+	left   *riskLeft // along the frontier; nil: it was not asked
 }
 
 // asked is an error about what was asked.
@@ -210,6 +210,12 @@ func (p *Search) searchOptions(rule recoding.Rule) recoding.Options {
 	if p.Checks == 0 {
 		o.Time = time.Duration(p.Time * float64(time.Second))
 	}
+	if p.left == nil && p.Frontier() {
+		p.left = p.riskLeft(rule)
+	}
+	if p.left != nil && p.left.cheap {
+		o.Figures = p.left.figures
+	}
 	if p.Suppress == SuppressRecords {
 		o.Suppressed = int64(math.Floor(p.Share * float64(p.Lattice.Records)))
 	}
@@ -264,76 +270,6 @@ func (p *Search) polish(out *Outcome, c *cutter) error {
 	slices.SortStableFunc(out.Best, func(a, b Release) int { return cmp.Compare(a.Loss, b.Loss) })
 	out.Best = out.Best[:min(len(out.Best), p.Alternatives+1)]
 	return nil
-}
-
-// Frontier tells whether it can be told what less of the target would cost.
-func (a *Ask) Frontier() bool {
-	return a.Target.K > 0 || a.Target.Uniques != nil || a.Target.Expected != ""
-}
-
-// shares are how much of the present risk is left, along the frontier.
-var shares = []float64{0.5, 0.2, 0.1, 0.05, 0.01}
-
-// FrontierOf are the cheapest recodings that leave a share of what is unsafe now, and what they cost.
-func (p *Search) FrontierOf(ctx context.Context, rule recoding.Rule) ([]Point, error) {
-	now, err := p.Lattice.Outcome(p.Lattice.Bottom(), rule.Safe)
-	if err != nil {
-		return nil, err
-	}
-	o := p.searchOptions(rule)
-	o.Alternatives, o.Suppressed, o.Judge = 0, 0, nil
-	o.Time, o.Checks = o.Time/10, o.Checks/10
-	risk := func(out *recoding.Outcome) float64 { return float64(out.Suppressed) }
-	what := fmt.Sprintf("records below k = %d", p.Target.K)
-	limited := func(share float64) recoding.Rule {
-		r := rule
-		r.Of, r.Limit, r.Safe, r.Node = func(l *recoding.Lattice, x *recoding.Outcome) (float64, error) {
-			y, err := l.Outcome(x.Node, rule.Safe)
-			if err != nil {
-				return 0, err
-			}
-			return float64(y.Suppressed), nil
-		}, share*float64(now.Suppressed), nil, nil
-		return r
-	}
-	switch {
-	case p.Target.K > 0:
-	case p.Target.Uniques != nil:
-		what = "sample uniques"
-		risk = func(out *recoding.Outcome) float64 { return float64(out.Uniques) }
-		limited = func(share float64) recoding.Rule { return recoding.Uniques(int64(share * float64(now.Uniques))) }
-	default:
-		what = "expected re-identifications"
-		risk = func(out *recoding.Outcome) float64 {
-			f, err := p.Merged.Of(p.Lattice, out)
-			if err != nil {
-				return math.NaN()
-			}
-			return f.Reidentifications
-		}
-		limited = func(share float64) recoding.Rule { return p.Merged.Expected(share * p.Before.Reidentifications) }
-	}
-	list := []Point{{What: what, Risk: risk(now), Loss: p.loss.Bound(p.Lattice, p.Lattice.Bottom())[0], Levels: p.levels(p.Lattice.Bottom()), Proven: true}}
-	for _, share := range shares {
-		o.Rule = limited(share)
-		found, err := p.Lattice.Search(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		if len(found.Best) == 0 {
-			break
-		}
-		best := found.Best[0]
-		there, err := p.Lattice.Outcome(best.Node, rule.Safe)
-		if err != nil {
-			return nil, err
-		}
-		point := Point{What: what, Risk: risk(there), Loss: best.Loss[0], Levels: p.levels(best.Node), Proven: found.Proven}
-		if last := list[len(list)-1]; point.Risk < last.Risk {
-			list = append(list, point)
-		}
-	}
-	return list, nil
 }
 
 // measures are the figures of a release by a rule.
