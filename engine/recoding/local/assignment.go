@@ -24,6 +24,7 @@ type mark struct {
 	have   int32 // records there, with those at home and those lent
 	wants  int32 // records that could enter, of those that are looked at
 	worth  int64 // of these
+	lent   int32 // records lent to it
 }
 
 // A step is one change, so that it can be taken back.
@@ -108,6 +109,7 @@ func (a *assignment) borrow(to int32, l loan) {
 	p.lent = append(p.lent, l)
 	a.take(l, p, 1)
 	a.marks[to].have += int32(l.n)
+	a.marks[to].lent += int32(l.n)
 	a.log = append(a.log, step{kind: borrowed, place: to, loan: l})
 }
 
@@ -118,6 +120,7 @@ func (a *assignment) giveBack(from int32) {
 	p.lent = p.lent[:len(p.lent)-1]
 	a.take(l, p, -1)
 	a.marks[from].have -= int32(l.n)
+	a.marks[from].lent -= int32(l.n)
 	a.log = append(a.log, step{kind: returned, place: from, loan: l})
 }
 

@@ -79,10 +79,9 @@ func (rel *release) joinBundle(c int32) {
 
 // widened is the cut of a bundle that class c joins, and what it costs more.
 func (rel *release) widened(b *bundle, c int32) (cut Set, cost float64, ok bool) {
-	cut = b.cut | rel.lack(int(c))
-	for d := range b.rows {
-		cut |= rel.differ(c, d)
-		break // all of a bundle agree where it is not cut
+	cut = b.cut | rel.lack(int(c)) | rel.differ(c, b.one)
+	if rel.lacks == nil { // all are cut alike
+		return cut, float64(b.size) * (rel.costs.of[cut] - rel.costs.of[b.cut]), cut&rel.never == 0
 	}
 	if cut != b.cut && b.size != sum(b.rows) {
 		return 0, 0, false // rows that are there as they are
@@ -162,10 +161,7 @@ func (rel *release) joinMany(ctx context.Context) {
 	_ = rel.sweep(ctx, sets[:min(len(sets), enoughSets)], Options{Workers: 1}, func(g *grouping) bool {
 		clear(to[:g.groups])
 		for _, b := range by[g.cut] {
-			for c := range b.rows {
-				to[g.of[c]] = b
-				break // all of a bundle agree where it is not cut
-			}
+			to[g.of[b.one]] = b
 		}
 		waits = append(waits[:0], make([]int64, g.groups)...)
 		may := func(c int32) bool { return g.of[c] >= 0 && rel.allowed(c, g.cut) }

@@ -13,8 +13,7 @@
 //
 // Sources: Samarati & Sweeney 1998 and Meyerson & Williams 2004 (PODS) for suppression; Elliot, Manning & Ford 2002 for minimal sample
 // uniques, whose cheapest hitting set is the cheapest cut under own at k = 2; Schrimpf and others 2000 (Journal of Computational Physics
-// 159) for ruin and recreate; Held & Karp 1971 for multipliers
-// (prices, caps). Minimal suppression is informative: a hidden value is a rare one.
+// 159) for ruin and recreate; Held & Karp 1971 for multipliers (prices, caps). Minimal suppression is informative: a hidden value is a rare one.
 package local
 
 import (

@@ -65,6 +65,10 @@ func newMarket(ctx context.Context, in *instance, costs *costing, o Options) (*m
 		}
 	}
 	most, seen := optionsOf(len(m.risk), in.K), 0
+	room := make([]int32, most*len(m.risk))
+	for i := range m.options {
+		m.options[i] = room[i*most : i*most : (i+1)*most]
+	}
 	var total []int64
 	named := make([]int32, in.n)
 	open := make([]int32, len(m.risk))

@@ -13,12 +13,13 @@ type recreation struct {
 	*assignment
 	rand   *rand.Rand
 	pool   []int32
-	listed []int32 // places that some could
-	fine   float64 // for a record without a place
-	ends   []int32 // by place: the last of its weight
-	last   int32   // place that is looked at
-	aim    int32   // place that is filled first; -1: none
-	looked int64   // places that were looked at
+	listed []int32   // places that some could
+	least  []float64 // by class at risk: the least weight of a place
+	fine   float64   // for a record without a place
+	ends   []int32   // by place: the last of its weight
+	last   int32     // place that is looked at
+	aim    int32     // place that is filled first; -1: none
+	looked int64     // places that were looked at
 }
 
 // The chance of the search: how many places are taken apart at most, by how much scores are shaken, the first temperature, a share of the
@@ -46,6 +47,12 @@ func (a *assignment) improve(ctx context.Context, o Options) (interrupted bool) 
 	for l := range starts[1:] {
 		for p := starts[l]; p < starts[l+1]; p++ {
 			x.ends[p] = starts[l+1] - 1
+		}
+	}
+	x.least = make([]float64, len(a.options))
+	for i, options := range a.options {
+		if len(options) > 0 {
+			x.least[i] = a.places[options[0]].weight
 		}
 	}
 	tries := a.changes(o, len(a.in))
@@ -160,15 +167,11 @@ func (x *recreation) gather(at int32, most int, gain bool) (got int) {
 }
 
 func (x *recreation) mightGain(r int32) bool {
-	i := x.class[r]
-	if len(x.options[i]) == 0 {
-		return false
-	}
 	if x.in[r] < 0 {
-		return true
+		return len(x.options[x.class[r]]) > 0
 	}
-	p := &x.places[x.in[r]]
-	return len(p.lent) > 0 || p.weight > x.places[x.options[i][0]].weight
+	p := &x.marks[x.in[r]]
+	return p.lent > 0 || p.weight > x.least[x.class[r]]
 }
 
 func (x *recreation) out(r int32) {

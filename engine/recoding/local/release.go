@@ -8,8 +8,8 @@ import (
 )
 
 // Class finds cuts after which every released row is identical to at least k, suppressed marks included: not the cheapest, which is hard to
-// find for k of 3 or more (Meyerson & Williams 2004), but with two lower bounds on it. First, prices of records at risk tell which places are
-// worth while (k up to 32); those that cost least of the prices of their records take them, and borrow from classes of more than k. Then
+// find for k of 3 or more (Meyerson & Williams 2004), but with two lower bounds on it. First, prices of records at risk tell which places
+// are worth while (k up to 32); those that cost least of the prices of their records take them, and borrow from classes of more than k. Then
 // some places that have keys in common are taken apart and put together again, many times, with chance from a fixed seed. Whoever is left joins the place that grows least; at last columns on which all
 // of a place agree are shown again. With fixed variables, records that nothing can be joined with are suppressed as wholes; with Caps the
 // weights of variables above theirs are raised until they hold. Missing cells are written like suppressed ones.
@@ -42,7 +42,7 @@ func Class(ctx context.Context, p *Problem, o Options) (*Result, error) {
 // mostAtRisk is the largest number of records at risk.
 const mostAtRisk = 1 << 30
 
-// changes is how many are tried for so many records at risk: by default for each 4 to 60, fewer for larger files and k.
+// changes is how many are tried for so many records at risk: by default for each 2 to 60, fewer for larger files and k.
 func (in *instance) changes(o Options, records int) int {
 	least := max(records, fewest)
 	switch {
@@ -51,7 +51,7 @@ func (in *instance) changes(o Options, records int) int {
 	case o.Effort > 0:
 		return o.Effort * least
 	}
-	return min(60*least, int(max(800_000/in.K, min(4*int64(records), 3_000_000/in.K))))
+	return min(60*least, int(max(500_000/in.K, min(2*int64(records), 1_500_000/in.K))))
 }
 
 // class is Class by weights that need not be those of the problem.
@@ -94,6 +94,7 @@ type bundle struct {
 	cut  Set
 	rows map[int32]int64 // by class; those of a class of at least k that is there as it is have their own entry
 	size int64
+	one  int32 // class in it: all of a bundle agree where it is not cut
 }
 
 // A release is bundles and the records that are in none.
@@ -135,6 +136,7 @@ func newRelease(a *assignment) *release {
 func (b *bundle) put(c int32, n int64) {
 	b.rows[c] += n
 	b.size += n
+	b.one = c
 }
 
 func (b *bundle) classes() []int32 {
