@@ -27,6 +27,9 @@ type searcher struct {
 	ctx      context.Context
 }
 
+// Interrupted is why a search stopped whose context ended.
+const Interrupted = "it was interrupted"
+
 // mostNodes is how many nodes can be numbered.
 const mostNodes = 1 << 62
 
@@ -162,7 +165,7 @@ func (s *searcher) enough(bound float64) bool {
 func (s *searcher) stopped() bool {
 	switch {
 	case s.ctx.Err() != nil:
-		s.found.Stopped = "it was interrupted"
+		s.found.Stopped = Interrupted
 	case !s.deadline.IsZero() && time.Now().After(s.deadline):
 		s.found.Stopped = "the time is over"
 	case s.o.Checks > 0 && s.found.Checked >= s.o.Checks:

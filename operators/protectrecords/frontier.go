@@ -75,11 +75,18 @@ func (p *Search) FrontierOf(ctx context.Context, rule recoding.Rule) ([]Point, e
 	}
 	o.Alternatives, o.Suppressed, o.Judge, o.Figures = 0, 0, nil, nil
 	o.Time, o.Checks = o.Time/10, o.Checks/10
+	short, cancel := p.until(ctx)
+	defer cancel()
 	list := []Point{{What: p.left.what, Risk: now, Loss: p.loss.Bound(p.Lattice, bottom)[0], Levels: p.levels(bottom), Proven: true}}
 	for _, share := range shares {
 		o.Rule = p.left.figures.Rule(share*now, p.left.rising)
-		found, err := p.Lattice.Search(ctx, o)
-		if err != nil {
+		found, err := p.Lattice.Search(short, o)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case p.enough():
+			return list, nil
+		case err != nil:
 			return nil, err
 		}
 		if len(found.Best) == 0 {

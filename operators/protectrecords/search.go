@@ -3,6 +3,7 @@ package protectrecords
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type Search struct {
 	Expectation *mc3.Expectation // where the target asks a model
 	Workers     int
 	Progress    func(stage string, done, total int64)
+	Enough      <-chan struct{} // closed: searches end with the best so far
 
 	Merged *merged.Model  // made of it
 	Before merged.Figures // of the file as it is
@@ -222,14 +224,50 @@ func (p *Search) searchOptions(rule recoding.Rule) recoding.Options {
 	return o
 }
 
+// until is a context that ends with another, or when it is enough.
+func (p *Search) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	switch {
+	case p.enough():
+		cancel()
+	case p.Enough != nil:
+		go func() {
+			select {
+			case <-p.Enough:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
+// enough tells whether the best so far is.
+func (p *Search) enough() bool {
+	select {
+	case <-p.Enough:
+		return true
+	default:
+		return false
+	}
+}
+
+// ErrNothing is that a search was interrupted before it found anything.
+var ErrNothing = errors.New("interrupted: nothing that was tried so far meets the target, so nothing is written")
+
 // FindBy finds the best recodings by a rule.
 func (p *Search) FindBy(ctx context.Context, rule recoding.Rule) (*Outcome, error) {
+	short, cancel := p.until(ctx)
+	defer cancel()
 	o := p.searchOptions(rule)
 	if p.Suppress == SuppressCells {
-		o.Judge = p.cutter(ctx, rule).judge
+		o.Judge = p.cutter(short, rule).judge
 		o.Alternatives = max(o.Alternatives, polished-1)
 	}
-	found, err := p.Lattice.Search(ctx, o)
+	found, err := p.Lattice.Search(short, o)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		return nil, ErrNothing
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +292,7 @@ func (p *Search) polish(out *Outcome, c *cutter) error {
 	var best float64
 	for i := range out.Best {
 		r := &out.Best[i]
-		late := p.Checks == 0 && time.Since(start).Seconds() > p.Time/2
+		late := p.enough() || p.Checks == 0 && time.Since(start).Seconds() > p.Time/2
 		if i > 0 && (r.Loss*(1-saving) > best || late) {
 			r.Suppressed = 0
 			continue

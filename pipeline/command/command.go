@@ -55,6 +55,8 @@ type Streams struct {
 
 	// Abandon ends the process when a command that was interrupted has not ended soon; nil: it is waited for.
 	Abandon func(status int)
+	// Signals can end a search with its best so far; nil: they end the command.
+	Signals *Signals
 }
 
 // Main runs the command line of this process and gives its exit status.
@@ -65,12 +67,10 @@ func Main(args []string) int {
 	}
 	// A reader that has gone away is an error of the write to it, so that what was begun is cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	// After the first signal a second one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	ctx, signals := listen()
+	defer signals.cancel()
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout), os.Exit})
+	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout), os.Exit, signals})
 }
 
 // Run runs a command line, args[0] being the program's name, and gives its exit status.
@@ -401,6 +401,6 @@ func (c *console) options(ctx *cli.Context) (session.Options, error) {
 	// The collector works harder before the process grows beyond what tables may take and what the program itself needs.
 	debug.SetMemoryLimit(limit + ownMemory)
 	c.progress = newProgress(c)
-	o.Progress = c.progress.report
+	o.Progress, o.Enough = c.progress.report, c.enough
 	return o, nil
 }

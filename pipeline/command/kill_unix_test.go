@@ -3,8 +3,10 @@
 package command
 
 import (
+	"bufio"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -283,5 +285,54 @@ func TestNothingIsWaitedFor(t *testing.T) {
 			require.NotZero(t, p.ProcessState.ExitCode(), text.String())
 			require.Contains(t, text.String(), c.want)
 		})
+	}
+}
+
+// A search for a release that is interrupted writes its best so far, and says so.
+func TestInterruptedSearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the program")
+	}
+	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Chdir(t.TempDir())
+		args := []string{"protect", "in.csv", "--target", "k=3", "--suppress", "records", "--share", "0.02", "--time", "100", "--out", "out.csv",
+			"--release", "out.yaml", "--json", "out.json"}
+		r := rand.New(rand.NewPCG(1, 1))
+		var text strings.Builder
+		for v := range 12 {
+			name := "v" + strconv.Itoa(v)
+			args = append(args, "--key", name, "--hierarchy", name+"=2,4,8")
+			text.WriteString(name + ",")
+		}
+		for range 2000 {
+			text.WriteString("\n")
+			for range 12 {
+				text.WriteString(strconv.Itoa(min(7, int(r.ExpFloat64()*2))) + ",")
+			}
+		}
+		require.NoError(t, os.WriteFile("in.csv", []byte(strings.ReplaceAll(text.String(), ",\n", "\n")[:text.Len()-2002]+"\n"), 0o600))
+		p := program(args...)
+		log, err := p.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, p.Start())
+		said, sent := "", false
+		lines := bufio.NewScanner(log)
+		for lines.Scan() {
+			said += lines.Text() + "\n"
+			if !sent && strings.Contains(lines.Text(), "counting done") { // and recodings are tried
+				sent = true
+				time.Sleep(200 * time.Millisecond)
+				require.NoError(t, p.Process.Signal(signal))
+			}
+		}
+		p.Wait()
+		require.Equal(t, ExitFailed, p.ProcessState.ExitCode(), said)
+		require.Contains(t, said, "the search ends with the best so far")
+		require.Contains(t, said, "microrisk: interrupted: this is the best so far; others could lose")
+		require.ElementsMatch(t, []string{"in.csv", "out.csv", "out.hidden.parquet", "out.yaml", "out.json"}, entries(t, "."))
+		document, err := os.ReadFile("out.json")
+		require.NoError(t, err)
+		require.Contains(t, string(document), `"stopped": "it was interrupted"`)
+		require.Contains(t, string(document), `"met": true`)
 	}
 }

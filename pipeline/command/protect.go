@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"microrisk/engine/recoding"
 	"microrisk/operators/protectrecords"
 	"microrisk/operators/report"
 	"microrisk/pipeline/protect"
@@ -80,6 +81,8 @@ out by --drop. Exit status 3: the target cannot be met; the nearest release is t
 				return &notMetError{[]string{"nothing meets the target: " + out.Target}}
 			case out.Released != nil && !out.Released.Met:
 				return &notMetError{[]string{"the release does not meet " + strings.Join(out.Released.Missed, ", ")}}
+			case out.Stopped == recoding.Interrupted:
+				return fmt.Errorf("interrupted: this is the best so far; %s", out.Sparing())
 			}
 			return nil
 		},
@@ -217,8 +220,7 @@ func lossText(o *protect.Outcome, best *protectrecords.Release) string {
 	case o.Proven:
 		text += fmt.Sprintf("; none of the %s recodings loses less: %s were tried", nodesText(o.Nodes), report.Count(int64(o.Checked)))
 	case o.Gap != nil:
-		text += fmt.Sprintf("; others could lose %s less at most: %s of %s recodings were tried, then %s", report.Percent(100**o.Gap/(1+*o.Gap)),
-			report.Count(int64(o.Checked)), nodesText(o.Nodes), o.Stopped)
+		text += fmt.Sprintf("; %s: %s of %s recodings were tried, then %s", o.Sparing(), report.Count(int64(o.Checked)), nodesText(o.Nodes), o.Stopped)
 	default:
 		text += fmt.Sprintf("; %s of %s recodings were tried, then %s", report.Count(int64(o.Checked)), nodesText(o.Nodes), o.Stopped)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"microrisk/operators/protectrecords"
+	"microrisk/operators/report"
 )
 
 // An Outcome is what a protection found.
@@ -49,4 +50,19 @@ func (o *Outcome) WriteTo(w io.Writer) (int64, error) {
 	}
 	n, err := fmt.Fprintf(w, "%s\n", text)
 	return int64(n), err
+}
+
+// Sparing tells how much less than the best others could lose.
+func (o *Outcome) Sparing() string {
+	switch {
+	case o.Gap == nil:
+		return "how much less others could lose is not known"
+	case *o.Gap <= 0:
+		return "none could lose less"
+	}
+	less := 100 * *o.Gap / (1 + *o.Gap)
+	if less < 0.05 {
+		return "others could lose less than 0.05 % less"
+	}
+	return fmt.Sprintf("others could lose %s less at most", report.Percent(less))
 }

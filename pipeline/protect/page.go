@@ -226,8 +226,8 @@ func (o *Outcome) sure() string {
 		return "It is proven that no other recoding meets the target and loses less: " + tried + ", and the others cannot."
 	case o.Gap != nil:
 		return fmt.Sprintf(
-			"This is the best that was found, and not proven to be the best there is. Another recoding could lose %s less at most: %s.",
-			report.Percent(100**o.Gap/(1+*o.Gap)),
+			"This is the best that was found, and not proven to be the best there is; %s: %s.",
+			o.Sparing(),
 			tried,
 		)
 	}

@@ -37,6 +37,11 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 		return nil, err
 	}
 	p.Sampling, p.Expectation, p.Workers, p.Progress = s.Spec.Sampling, c.model, o.Workers, o.Progress
+	over := func() {}
+	if o.Enough != nil {
+		p.Enough, over = o.Enough()
+		defer over()
+	}
 	out := &Outcome{Version: 1, Input: s.Spec.Source.Path, Implied: []Implied{}}
 	rule, err := p.Rule(1)
 	if err != nil {
@@ -50,6 +55,8 @@ func Run(ctx context.Context, s Spec, o session.Options) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	over() // what follows ends by the context alone
+	p.Enough = nil
 	out.Warnings = append(out.Warnings, c.warnings...)
 	return out, p.finish(ctx, out)
 }

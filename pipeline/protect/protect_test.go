@@ -311,3 +311,21 @@ func inFolder(t *testing.T, texts map[string]string) {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 }
+
+// A search that is interrupted before it found anything writes nothing, and says so.
+func TestInterruptedBeforeAnything(t *testing.T) {
+	for _, suppress := range []string{protectrecords.SuppressNone, protectrecords.SuppressCells} {
+		inFolder(t, map[string]string{"in.csv": toProtect(8, 600), "places.csv": places})
+		ended := false
+		_, err := protect.Run(t.Context(), protection(t, "k=3", suppress), session.Options{Enough: func() (<-chan struct{}, func()) {
+			enough := make(chan struct{})
+			close(enough)
+			return enough, func() { ended = true }
+		}})
+		require.ErrorIs(t, err, protectrecords.ErrNothing)
+		require.True(t, ended)
+		left, err := os.ReadDir(".")
+		require.NoError(t, err)
+		require.Len(t, left, 2)
+	}
+}

@@ -43,8 +43,10 @@ type Options struct {
 	Logger *slog.Logger
 	// Progress is called from several goroutines: rows of a scan, or the unit of a search.
 	Progress func(stage string, done, total int64)
-	Stdin    io.Reader // for the source "-"
-	Stdout   io.Writer // for the sink "-" and the summary "-"
+	// Enough begins a search that can end with its best so far, when the channel is closed; over ends it. nil: none is asked to.
+	Enough func() (enough <-chan struct{}, over func())
+	Stdin  io.Reader // for the source "-"
+	Stdout io.Writer // for the sink "-" and the summary "-"
 
 	memoryKnown bool // whether Memory was given, or is the machine's, has been found out
 	MemoryGiven bool // what was found out
