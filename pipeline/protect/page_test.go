@@ -49,7 +49,7 @@ func TestPage(t *testing.T) {
 	o.Gap = number(0.25)
 	text := shown(t, o, page.Office)
 	require.Contains(t, text, "Not as it is; with the changes below the target is met.")
-	require.Contains(t, text, "Another recoding could lose 20.0 % less at most")
+	require.Contains(t, text, "others could lose 20.0 % less at most")
 	require.Contains(t, text, "AGE bands of 5")
 	require.Contains(t, text, "Of 7 records, all key values are taken out")
 	o.Proven, o.Released = true, &protect.Released{Path: "/secret/out.csv", Records: 993, SampleUniques: 3, Met: true}
