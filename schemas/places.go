@@ -19,7 +19,7 @@ func Scheme(path string) string {
 }
 
 // objectSchemes are those that the program with the object stores reads.
-var objectSchemes = []string{"s3", "gs", "azblob", "https", "http"}
+var objectSchemes = []string{"s3", "gs", "azblob", "https"}
 
 var reached sync.Map
 

@@ -109,7 +109,7 @@ func Sweep(folder string) (gone []string, err error) {
 	for {
 		names, err := d.Readdirnames(1024)
 		for _, name := range names {
-			if dead(name) && os.RemoveAll(filepath.Join(folder, name)) == nil {
+			if Dead(name) && os.RemoveAll(filepath.Join(folder, name)) == nil {
 				gone = append(gone, name)
 			}
 		}
@@ -119,8 +119,8 @@ func Sweep(folder string) (gone []string, err error) {
 	}
 }
 
-// dead tells whether a name is that of a process of this machine which is no more.
-func dead(name string) bool {
+// Dead tells whether a name is that of a process of this machine which is no more.
+func Dead(name string) bool {
 	m := nameForm.FindStringSubmatch(name)
 	if m == nil || m[1] != machine {
 		return false
