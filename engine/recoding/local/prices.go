@@ -32,19 +32,24 @@ type bid struct {
 	n     int32
 }
 
-// Rounds of prices: every so many look at all places, the others at those that lost no more than some, in the mean weight of k cells. The
-// first step is a share of the sum of prices, the last that times exp(-shrink); a part of each direction is kept. Places that lose more than
-// worthwhile in the end are left out. Above mostPriced as k there are no prices.
+// Every so many rounds look at all places, the others at those that lost no more than some, in the mean weight of k cells. The first step is a
+// share of the sum of prices, the last that times exp(-shrink); a part of each direction is kept, and one that is
+// nearly flat does not make steps longer. Above mostPriced as k there are no prices.
 const (
-	pricings   = 64
 	allPlaces  = 8
 	loses      = .2
 	firstStep  = .05
 	shrink     = 5
 	kept       = .7
-	worthwhile = .1
+	flat       = .05
 	mostPriced = 32
 )
+
+// pricings is the number of rounds: larger groups take more until prices settle.
+func (m *market) pricings() int { return int(min(max(16*m.K, 64), 256)) }
+
+// worthwhile is what a place may lose and is kept, in the mean weight of k cells. Prices tell less of larger groups.
+func (m *market) worthwhile() float64 { return max(.1, float64(m.K*m.K)/250) }
 
 func newPrices(ctx context.Context, m *market, o Options) *prices {
 	n := len(m.risk)
@@ -53,12 +58,14 @@ func newPrices(ctx context.Context, m *market, o Options) *prices {
 		p.shares = append(p.shares, &share{taken: make([]int32, n), offers: make([]bid, 0, m.K)})
 	}
 	p.begin()
-	sum := 0.0
+	sum, records := 0.0, 0.0
 	for i, price := range p.of {
 		sum += price * float64(p.count[i])
+		records += float64(p.count[i])
 	}
 	direction := make([]float64, n)
-	for round := range pricings {
+	rounds := p.pricings()
+	for round := range rounds {
 		if ctx.Err() != nil {
 			break
 		}
@@ -72,10 +79,7 @@ func newPrices(ctx context.Context, m *market, o Options) *prices {
 			direction[i] = kept*direction[i] + (1-kept)*float64(left)
 			norm += direction[i] * direction[i]
 		}
-		if norm == 0 {
-			break
-		}
-		step := firstStep * math.Exp(-shrink*float64(round)/pricings) * sum / norm
+		step := firstStep * math.Exp(-shrink*float64(round)/float64(rounds)) * sum / max(norm, flat*records)
 		for i, d := range direction {
 			p.of[i] = max(0, p.of[i]+step*d)
 		}
@@ -156,7 +160,7 @@ func (p *prices) unit() float64 {
 func (p *prices) gain(s *share, at int32) (gain float64) {
 	x := &p.places[at]
 	need := int32(p.K - min(x.home, p.K))
-	n, least, bids := int32(0), 0.0, s.offers[:0]
+	n, least, bids := int32(0), -1.0, s.offers[:0]
 	for _, i := range p.users[at] {
 		price := p.of[i]
 		if price > x.weight {
@@ -213,7 +217,7 @@ func insert(bids []bid, b bid) []bid {
 
 // narrow leaves each class the places that lose little, or the dearest one.
 func (p *prices) narrow() {
-	least := -worthwhile * p.unit()
+	least := -p.worthwhile() * p.unit()
 	good := make([]bool, len(p.places))
 	for at, users := range p.users {
 		good[at] = len(users) > 0 && p.gain(p.shares[0], int32(at)) > least
