@@ -43,6 +43,7 @@ type front struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []*request
+	proxy    http.Handler
 	// spoil answers a request itself if it gives true.
 	spoil func(w http.ResponseWriter, r *http.Request, n int) bool
 }
@@ -81,7 +82,7 @@ func newFront(t testing.TB, back string) *front {
 		r.SetURL(u)
 		r.Out.Host = host // what is signed
 	}, ErrorLog: log.New(io.Discard, "", 0)}
-	f := &front{}
+	f := &front{proxy: proxy}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := &request{method: r.Method, path: r.URL.Path, query: r.URL.RawQuery, part: r.Header.Get("Range"), sent: max(r.ContentLength, 0),
 			copies: r.Header.Get("X-Amz-Copy-Source-Range")}
@@ -134,7 +135,15 @@ const (
 	secretKey = "0123456789abcdef"
 )
 
+// asCommand makes the test program the command, for tests that kill it.
+const asCommand = "MICRORISK_TEST_AS_COMMAND"
+
+var program, _ = os.Executable()
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(command.Main(os.Args))
+	}
 	status := m.Run()
 	if gateway.folder != "" {
 		os.RemoveAll(filepath.Dir(gateway.folder))
@@ -229,6 +238,12 @@ func (b *testBucket) get(key string) []byte {
 	data, err := io.ReadAll(out.Body)
 	require.NoError(b.t, err)
 	return data
+}
+
+func (b *testBucket) remove(key string) {
+	b.t.Helper()
+	_, err := b.c.DeleteObject(b.t.Context(), &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
+	require.NoError(b.t, err)
 }
 
 // keys are all objects.

@@ -17,11 +17,21 @@ type Blobs struct {
 	*blob.Bucket
 	// Only makes a read one of a version; as is that of blob.ReaderOptions.BeforeRead.
 	Only func(as func(any) bool, version string) error
+	// Version is that of what a reader reads, for stores that may not heed what Only asked for; nil if all do.
+	Version func(r *blob.Reader) string
 }
 
 // Range is a Bucket's.
 func (b *Blobs) Range(ctx context.Context, key, version string, from, to int64) (io.ReadCloser, error) {
-	return b.NewRangeReader(ctx, key, from, to-from, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error { return b.Only(as, version) }})
+	r, err := b.NewRangeReader(ctx, key, from, to-from, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error { return b.Only(as, version) }})
+	if err != nil {
+		return nil, err
+	}
+	if b.Version != nil && b.Version(r) != version {
+		r.Close()
+		return nil, ErrReplaced
+	}
+	return r, nil
 }
 
 // List is a Bucket's.

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
 
 	"microrisk/operators/objects"
@@ -75,7 +76,7 @@ func open(ctx context.Context, name string) (objects.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{Blobs: &objects.Blobs{Bucket: b, Only: only}, client: client, name: name}, nil
+	return &bucket{Blobs: &objects.Blobs{Bucket: b, Only: only, Version: versionOf}, client: client, name: name}, nil
 }
 
 func only(as func(any) bool, version string) error {
@@ -85,6 +86,14 @@ func only(as func(any) bool, version string) error {
 	}
 	in.IfMatch = aws.String(version)
 	return nil
+}
+
+func versionOf(r *blob.Reader) string {
+	var out s3.GetObjectOutput
+	if !r.As(&out) {
+		return ""
+	}
+	return aws.ToString(out.ETag)
 }
 
 // Begin is a Bucket's.
@@ -193,9 +202,7 @@ func (b *bucket) Reason(err error) error {
 		return objects.Finally("no credentials were found: sign in (aws configure, aws sso login), or set AWS_PROFILE")
 	}
 	if what != "" {
-		var api smithy.APIError
-		errors.As(err, &api)
-		return objects.Short(fmt.Errorf("the store says %s: %s", what, api.ErrorMessage()))
+		return objects.Short(fmt.Errorf("the store says %s", what)) // and more, which may have what is nobody's business
 	}
 	return objects.Short(innermost(err))
 }

@@ -179,7 +179,13 @@ func (u *upload) settle() error {
 			}
 			continue
 		}
-		u.part(func(ctx context.Context, number int32) (*string, error) { return u.copyPart(ctx, number, from, piece) })
+		u.part(func(ctx context.Context, number int32) (*string, error) {
+			tag, err := u.copyPart(ctx, number, from, piece)
+			if err == nil && tag == nil {
+				err = objects.Finally("the store does not tell what it copied")
+			}
+			return tag, err
+		})
 	}
 	return u.failure()
 }
@@ -206,7 +212,13 @@ func (u *upload) tryCopy(from *objects.Input, s files.Stretch) (bool, error) {
 	u.number++
 	number := u.number
 	tag, err := u.copyPart(u.ctx, number, from, s)
-	if c := code(err); c == "NotImplemented" || c == "MethodNotAllowed" || c == "InvalidRequest" || status(err) == http.StatusNotImplemented {
+	if err == nil && tag == nil { // the server took it for a part without bytes, which the next one replaces
+		u.number--
+		u.bucket.copiesAre(false)
+		return false, nil
+	}
+	switch status(err) { // what else may be wrong shows when the bytes are sent
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusLengthRequired, http.StatusNotImplemented:
 		u.number--
 		u.bucket.copiesAre(false)
 		return false, nil
@@ -236,7 +248,7 @@ func (u *upload) copyPart(ctx context.Context, number int32, from *objects.Input
 		return nil, err
 	}
 	if out.CopyPartResult == nil {
-		return nil, objects.Finally("the store does not tell what it copied")
+		return nil, nil
 	}
 	return out.CopyPartResult.ETag, nil
 }
