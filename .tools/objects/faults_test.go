@@ -126,7 +126,9 @@ func TestFaultsThatStay(t *testing.T) {
 		return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "in.parquet")
 	}
 	isWrite := func(r *http.Request) bool { return r.Method == http.MethodPost || r.Method == http.MethodPut }
-	lastPart := func(r *http.Request) bool { return isPart(r) && r.Header.Get("X-Amz-Copy-Source") == "" && strings.HasSuffix(r.URL.Path, "out.parquet") }
+	lastPart := func(r *http.Request) bool {
+		return isPart(r) && r.Header.Get("X-Amz-Copy-Source") == "" && strings.HasSuffix(r.URL.Path, "out.parquet")
+	}
 	isCopy := func(r *http.Request) bool { return r.Header.Get("X-Amz-Copy-Source") != "" }
 	for name, c := range map[string]struct {
 		in    string
