@@ -33,8 +33,8 @@ type bid struct {
 }
 
 // Every so many rounds look at all places, the others at those that lost no more than some, in the mean weight of k cells. The first step is a
-// share of the sum of prices, the last that times exp(-shrink); a part of each direction is kept, and one that is
-// nearly flat does not make steps longer. Above mostPriced as k there are no prices.
+// share of the sum of prices, the last that times exp(-shrink); a part of each direction is kept, and one that is nearly flat does
+// not make steps longer. Above mostPriced as k there are no prices.
 const (
 	allPlaces  = 8
 	loses      = .2

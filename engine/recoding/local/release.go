@@ -10,9 +10,10 @@ import (
 // Class finds cuts after which every released row is identical to at least k, suppressed marks included: not the cheapest, which is hard to
 // find for k of 3 or more (Meyerson & Williams 2004), but with two lower bounds on it. First, prices of records at risk tell which places
 // are worth while (k up to 32); those that cost least of the prices of their records take them, and borrow from classes of more than k. Then
-// some places that have keys in common are taken apart and put together again, many times, with chance from a fixed seed. Whoever is left joins the place that grows least; at last columns on which all
-// of a place agree are shown again. With fixed variables, records that nothing can be joined with are suppressed as wholes; with Caps the
-// weights of variables above theirs are raised until they hold. Missing cells are written like suppressed ones.
+// some places that have keys in common are taken apart and put together again, many times, with chance from a fixed seed. Whoever is left
+// joins the place that grows least; at last columns on which all of a place agree are shown again. With fixed variables, records that
+// nothing can be joined with are suppressed as wholes; with Caps the weights of variables above theirs are raised until they hold. Missing
+// cells are written like suppressed ones.
 //
 // ErrTooFew and faults of the problem are errors; a context that ends is none: the result is marked Interrupted, is safe, and records not
 // reached are suppressed as wholes.
