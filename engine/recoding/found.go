@@ -19,6 +19,8 @@ type Options struct {
 	// Judge, if it is given, judges nodes in place of Loss, whose Bound is then one of what Judge says, and of Rule, which tells the records that are
 	// not safe: the loss of a release and whether it is one. worst is the loss that it must be below to count, nil for any.
 	Judge func(o *Outcome, worst []float64) (loss []float64, safe bool, err error)
+	// Least, if it is given, is at most what Judge says, and tells it with less work: who may lose least is judged first.
+	Least func(o *Outcome) (float64, error)
 }
 
 // A Release is a recoding that is safe.

@@ -98,15 +98,13 @@ func (c Cells) Variable(l *Lattice, v int, level uint8) float64 {
 	return sum / float64(max(l.Records, 1))
 }
 
-// Greatest is the greatest mean loss of the cells of a group.
-func (c Cells) Greatest(l *Lattice, v int, level uint8) float64 {
-	most := 0.0
-	for g, lost := range c.lost(l, v, level) {
-		if n := l.sums[v][level][g]; n > 0 {
-			most = max(most, lost/float64(n))
-		}
+// Kept is how much of the information of a cell is left at a level, by group, in the mean over the records of the group.
+func (c Cells) Kept(l *Lattice, v int, level uint8) []float64 {
+	list := c.lost(l, v, level)
+	for g, n := range l.sums[v][level] {
+		list[g] = 1 - list[g]/float64(max(n, 1))
 	}
-	return most
+	return list
 }
 
 // Sums are the records of each group of a level.

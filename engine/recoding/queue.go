@@ -4,6 +4,7 @@ package recoding
 type queued struct {
 	bound  float64
 	height int32
+	looked bool // at what it may lose least; those above it wait, too
 	number uint64
 }
 

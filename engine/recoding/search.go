@@ -20,6 +20,7 @@ type searcher struct {
 	met, not []Node // nodes that are safe, with none finer; and those that are not, with none coarser
 	tags     bool
 	sharp    sharp // nil where the loss is not, or what is suppressed makes no difference
+	judged   int   // nodes
 	hidings  []hiding
 	hidden   int                 // those that others took the place of
 	seen     map[uint64]*Release // of nodes whose table was made; nil: it is not safe
@@ -101,12 +102,12 @@ const few = 5000
 
 func (s *searcher) run() error {
 	bottom := s.l.Bottom()
-	if s.found.Nodes > few {
+	if s.found.Nodes > few && s.o.Least == nil {
 		if err := s.descend(); err != nil {
 			return err
 		}
 	}
-	s.wait(bottom, s.o.Loss.Bound(s.l, bottom)[0])
+	s.wait(bottom, s.o.Loss.Bound(s.l, bottom)[0], false)
 	for len(s.queue) > 0 {
 		next := s.queue[0]
 		if s.enough(next.bound) || s.stopped() {
@@ -114,6 +115,12 @@ func (s *searcher) run() error {
 		}
 		heap.Pop(&s.queue)
 		n := s.node(next.number)
+		if s.o.Least != nil && !next.looked {
+			if err := s.look(n, next.bound); err != nil {
+				return err
+			}
+			continue
+		}
 		above, err := s.visit(n)
 		if err != nil {
 			return err
@@ -122,7 +129,7 @@ func (s *searcher) run() error {
 			heap.Push(&s.queue, next)
 			break
 		}
-		if above {
+		if above && !next.looked {
 			s.push(n)
 		}
 	}
@@ -130,17 +137,41 @@ func (s *searcher) run() error {
 }
 
 // wait puts a node into the queue, unless it would not get its turn.
-func (s *searcher) wait(n Node, bound float64) {
+func (s *searcher) wait(n Node, bound float64, looked bool) {
 	if !s.enough(bound) {
-		heap.Push(&s.queue, queued{bound, int32(n.Height()), s.number(n)})
+		heap.Push(&s.queue, queued{bound, int32(n.Height()), looked, s.number(n)})
 	}
+}
+
+// look finds what a node may lose least, and lets it wait for its turn by that; the first one is judged at once, so that there is a best.
+func (s *searcher) look(n Node, bound float64) error {
+	s.push(n)
+	if _, checked := s.seen[s.number(n)]; checked {
+		return nil
+	}
+	o, err := s.l.Outcome(n, s.o.Rule.Safe)
+	if err != nil {
+		return err
+	}
+	s.found.Checked++
+	s.tell()
+	least, err := s.o.Least(o)
+	if err != nil {
+		return err
+	}
+	if len(s.found.Best) == 0 {
+		_, err := s.judge(n, o)
+		return err
+	}
+	s.wait(n, max(bound, least), true)
+	return nil
 }
 
 // push lets the nodes above wait, each once: those with a variable raised after which none is.
 func (s *searcher) push(n Node) {
 	for v := len(n) - 1; v >= 0; v-- {
 		if up := s.raised(n, v); up != nil {
-			s.wait(up, s.o.Loss.Bound(s.l, up)[0])
+			s.wait(up, s.o.Loss.Bound(s.l, up)[0], false)
 		}
 		if n[v] != s.levels[v][0] {
 			return
@@ -150,6 +181,13 @@ func (s *searcher) push(n Node) {
 
 // worst is the loss that others must be below to count.
 func (s *searcher) worst() []float64 {
+	if len(s.found.Best) > 0 {
+		best := s.found.Best[0]
+		// Nothing is an alternative to the finest recoding; where it takes long to judge, those that may lose less count, and so many others.
+		if best.Node.Finer(s.l.Bottom()) || s.o.Least != nil && s.judged > s.o.Alternatives {
+			return best.Loss
+		}
+	}
 	if len(s.found.Best) <= s.o.Alternatives {
 		return nil
 	}
@@ -325,7 +363,15 @@ func (s *searcher) check(n Node) (*Release, error) {
 			return nil, err
 		}
 	}
-	s.found.Checked++
+	if s.o.Least == nil {
+		s.found.Checked++
+		s.tell()
+	}
+	return s.judge(n, o)
+}
+
+// tell tells how far the search is.
+func (s *searcher) tell() {
 	if s.o.Progress != nil {
 		bound, best := math.NaN(), math.NaN()
 		if len(s.queue) > 0 {
@@ -336,6 +382,13 @@ func (s *searcher) check(n Node) (*Release, error) {
 		}
 		s.o.Progress(s.found.Checked, best, bound)
 	}
+}
+
+// judge tells whether the outcome of a node is safe, and what it loses; nil: it is not.
+func (s *searcher) judge(n Node, o *Outcome) (*Release, error) {
+	var err error
+	s.judged++
+	number := s.number(n)
 	safe := o.Suppressed <= s.o.Suppressed
 	if safe && s.o.Rule.Of != nil {
 		x, err := s.o.Rule.Of(s.l, o)

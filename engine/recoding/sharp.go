@@ -100,13 +100,7 @@ func (l *Lattice) leastOf(name string, v, level, top int, of func(v int, level u
 
 // Hidden is what the cells of suppressed records lose besides what they would.
 func (c Cells) Hidden(l *Lattice, o *Outcome) [][]float64 {
-	return l.hidden(o, c.Name(), func(v int, level uint8) []float64 {
-		list := c.lost(l, v, level)
-		for g, n := range l.sums[v][level] {
-			list[g] = 1 - list[g]/float64(max(n, 1))
-		}
-		return list
-	})
+	return l.hidden(o, c.Name(), func(v int, level uint8) []float64 { return c.Kept(l, v, level) })
 }
 
 // Above is a sharp loss's.

@@ -3,7 +3,6 @@ package protectrecords
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"microrisk/engine/recoding"
@@ -119,24 +118,42 @@ func (c *cutter) allowed(x *cut) bool {
 	return float64(cells) <= c.p.Share*float64(c.p.Lattice.Records)*float64(len(c.p.Levels))
 }
 
-// judge is recoding.Options.Judge: each record that is not safe loses a cell at least, which bounds the loss without a search.
-func (c *cutter) judge(o *recoding.Outcome, worst []float64) ([]float64, bool, error) {
+// least is recoding.Options.Least: what is lost by recoding, and by hiding the cells of records that are not safe, one or two of each at least. Cells
+// that are missing may be joined by others at no cost to them; where hidden cells count as any value, few may do for all.
+func (c *cutter) least(o *recoding.Outcome) (float64, error) {
 	l := c.p.Lattice
-	least, total := math.Inf(1), 0.0
+	bound := c.loss.Bound(l, o.Node)[0]
+	if c.p.Fit == FitWildcard {
+		return bound, nil
+	}
+	p := recoding.Prices{Of: make([][]float64, len(o.Node)), Fixed: make([]bool, len(o.Node))}
+	total := 0.0
 	for v, level := range o.Node {
-		x := &l.Variables[v]
+		x, h := &l.Variables[v], c.p.Levels[v]
 		total += x.Weight
-		if _, left := c.p.Levels[v].Recode(int(level)); !left {
-			least = min(least, x.Weight*(1-c.loss.Greatest(l, v, level)))
+		if _, left := h.Recode(int(level)); left {
+			continue
+		}
+		config := c.p.Hierarchies.Of(h.Variable)
+		p.Fixed[v] = config != nil && config.Fixed
+		p.Of[v] = c.loss.Kept(l, v, level)
+		for g := range p.Of[v] {
+			if p.Of[v][g] *= x.Weight; h.Missing(int(level), uint32(g)) {
+				p.Of[v][g] = 0
+			}
 		}
 	}
+	hidden, err := l.LeastHidden(o.Node, c.p.Target.K, p)
+	if total > 0 {
+		bound += hidden / total / float64(l.Records)
+	}
+	return bound, err
+}
+
+// judge is recoding.Options.Judge.
+func (c *cutter) judge(o *recoding.Outcome, _ []float64) ([]float64, bool, error) {
+	l := c.p.Lattice
 	bound := c.loss.Bound(l, o.Node)[0]
-	if total > 0 && !math.IsInf(least, 1) {
-		bound += float64(o.Suppressed) * least / total / float64(l.Records)
-	}
-	if worst != nil && bound > worst[0] {
-		return []float64{bound}, false, nil
-	}
 	x, err := c.problem(o.Node)
 	if err != nil {
 		return nil, false, err

@@ -261,7 +261,8 @@ func (p *Search) FindBy(ctx context.Context, rule recoding.Rule) (*Outcome, erro
 	defer cancel()
 	o := p.searchOptions(rule)
 	if p.Suppress == SuppressCells {
-		o.Judge = p.cutter(short, rule).judge
+		c := p.cutter(short, rule)
+		o.Judge, o.Least = c.judge, c.least
 		o.Alternatives = max(o.Alternatives, polished-1)
 	}
 	found, err := p.Lattice.Search(short, o)
