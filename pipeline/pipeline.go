@@ -71,7 +71,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options, besid
 		return nil, err
 	}
 	defer tidy()
-	sink, err := session.SinkTo(ctx, j.Source, j.Outputs, spec, j.Options.Stdout)
+	sink, err := session.SinkTo(ctx, j.Source, j.Outputs, spec, j.Options)
 	if err != nil {
 		return nil, err
 	}

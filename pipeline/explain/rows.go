@@ -123,7 +123,9 @@ func (x *explaining) find(ctx context.Context) error {
 	find := &rowSink{input: x.input, row: x.which.Row, class: -1, told: told, from: sourcesOf(spec, j.Source.Schema())}
 	count.Look = func(ctx context.Context, tables []*contingency.Table, _ *operators.Report) error {
 		if find.rows <= e.Row {
-			return session.Wrong(fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", e.Row, e.Input, find.rows))
+			return session.Wrong(
+				fmt.Errorf("there is no row %d; %s has %d rows, numbered from 0", e.Row, cmp.Or(strings.TrimPrefix(e.Input, "-"), "the input"), find.rows),
+			)
 		}
 		if e.Records, e.From = tables[0].Records(), find.values; find.class < 0 {
 			return nil

@@ -21,6 +21,15 @@ type source interface {
 	Close() error
 }
 
+// inMemory is a source of records that the caller has in memory.
+type inMemory struct{ operators.Source }
+
+// Inputs is a source's.
+func (inMemory) Inputs() []string { return []string{"-"} }
+
+// Close is a source's: the records stay the caller's.
+func (inMemory) Close() error { return nil }
+
 // A verifier can decode everything it has, to find what reading the key columns alone would not.
 type verifier interface {
 	Verify(ctx context.Context, workers int, progress func(done, total int64)) error
@@ -72,6 +81,8 @@ func MetadataOf(ctx context.Context, path, key string) (string, error) {
 
 func openFiles(ctx context.Context, s schemas.Source, in *Inputs, o Options) (source, error) {
 	switch {
+	case in.Stdin && o.Records != nil:
+		return inMemory{o.Records}, nil
 	case in.Stdin:
 		if o.Stdin == nil {
 			return nil, fmt.Errorf("standard input is not there to be read")
@@ -97,7 +108,10 @@ func openFiles(ctx context.Context, s schemas.Source, in *Inputs, o Options) (so
 }
 
 // SinkTo makes what writes the outputs; nil when there are none.
-func SinkTo(ctx context.Context, src source, out *outputs, s *schemas.Spec, stdout io.Writer) (operators.Sink, error) {
+func SinkTo(ctx context.Context, src source, out *outputs, s *schemas.Spec, o Options) (operators.Sink, error) {
+	if out.Stdout && o.Sink != nil {
+		return o.Sink, nil
+	}
 	inner, p := Unpartitioned(src)
 	var to []files.Output
 	if !out.Stdout {
@@ -106,7 +120,7 @@ func SinkTo(ctx context.Context, src source, out *outputs, s *schemas.Spec, stdo
 			return nil, err
 		}
 	}
-	sink, err := filesTo(inner, out, to, s, stdout)
+	sink, err := filesTo(inner, out, to, s, o.Stdout)
 	if err != nil || sink == nil || p == nil {
 		return sink, err
 	}

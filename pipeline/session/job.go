@@ -47,6 +47,10 @@ type Options struct {
 	Enough func() (enough <-chan struct{}, over func())
 	Stdin  io.Reader // for the source "-"
 	Stdout io.Writer // for the sink "-" and the summary "-"
+	// Records are the source "-" in place of Stdin, and Sink is the sink "-" in place of Stdout: those of a program that has its records in memory.
+	// They stay the caller's.
+	Records operators.Source
+	Sink    operators.Sink
 
 	memoryKnown bool // whether Memory was given, or is the machine's, has been found out
 	MemoryGiven bool // what was found out
