@@ -96,13 +96,6 @@ func keyBytes(t *testing.T, file []byte) (chunks, rest int64) {
 	return chunks, int64(len(file)) - end
 }
 
-func sum(list []*request, of func(*request) int64) (n int64) {
-	for _, r := range list {
-		n += of(r)
-	}
-	return n
-}
-
 // sameRows compares two files by their values.
 func sameRows(t *testing.T, a, b []byte) {
 	t.Helper()
@@ -263,6 +256,8 @@ func TestEveryPathMayBeElsewhere(t *testing.T) {
 	b.put("folder.parquet/part-0.csv", []byte(text))
 	spec := "version: 1\nsource: {path: " + b.path("some/*.csv") + "}\nkey: {variables: [age, sex, area]}\noperators: [{frequency: {}}]\n" +
 		"sink: {path: " + b.path("made/") + ", format: parquet}\nsummary: " + b.path("made/summary.json") + "\n"
+	local := filepath.Join(t.TempDir(), "a b.csv")
+	require.NoError(t, os.WriteFile(local, []byte(text), 0o644))
 	key := []string{"--key", "age,sex,area", "--quiet", "--measures", "frequency"}
 	for _, c := range []struct {
 		name   string
@@ -276,6 +271,7 @@ func TestEveryPathMayBeElsewhere(t *testing.T) {
 		{"a glob", []string{"assess", b.path("some/*.csv"), "--out", b.path("all.parquet")}, 0, "", []string{"all.parquet"}},
 		{"a folder", []string{"assess", b.path("parts/"), "--out", b.path("to/")}, 0, "", []string{"to/year=2020/a.csv", "to/year=2021/b.csv"}},
 		{"to this machine", []string{"assess", b.path("all.parquet"), "--out", "file://" + filepath.ToSlash(t.TempDir()) + "/x%20y.parquet"}, 0, "", nil},
+		{"from this machine", []string{"assess", local, "--out", b.path("local.parquet")}, 0, "", []string{"local.parquet"}},
 		{"nothing fits", []string{"assess", b.path("some/*.parquet"), "--out", b.path("x.parquet")}, 1, "no object fits the pattern", nil},
 		{"empty", []string{"assess", b.path("empty.parquet"), "--out", b.path("x.parquet")}, 1, "it is empty", nil},
 		{"gone", []string{"assess", b.path("gone.parquet"), "--out", b.path("x.parquet")}, 1, "there is no such object", nil},

@@ -23,7 +23,11 @@ func (*noneError) Error() string { return "there is no such object" }
 func TestPathsOfStores(t *testing.T) {
 	ctx := t.Context()
 	_, err := Open(ctx, "s3://bucket/a.parquet")
-	require.ErrorContains(t, err, `s3://bucket/a.parquet: this program was built without object stores; the same command with them is built by "go build ./cmd/microrisk"`)
+	require.ErrorContains(
+		t,
+		err,
+		`s3://bucket/a.parquet: this program was built without object stores; the same command with them is built by "go build ./cmd/microrisk"`,
+	)
 	_, err = Create(ctx, "hdfs://host/a.parquet")
 	require.ErrorContains(t, err, "paths of kind hdfs:// are not read or written")
 	Register("none", readOnly{})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"microrisk/operators/files"
 )
@@ -89,75 +88,6 @@ func (in *Input) Close() error {
 	return nil
 }
 
-// Expect is a files.Distant's.
-func (in *Input) Expect(list ...files.Stretch) {
-	begun := files.Stretch{From: in.begun.From, To: in.begun.From + int64(len(in.begun.Data))}
-	held.mu.Lock()
-	defer held.mu.Unlock()
-	var fresh []*block
-	for _, s := range joined(list, in.Size()) {
-		for _, free := range in.free(without(s, begun)) {
-			fresh = append(fresh, blocksOf(in, free)...)
-		}
-		for _, b := range in.blocks { // those that are there are read once more
-			if b.from < s.To && s.From < b.to {
-				held.again(b)
-			}
-		}
-	}
-	in.add(fresh)
-	// Stretches are read side by side: their first blocks come first.
-	slices.SortStableFunc(fresh, func(a, b *block) int { return a.turn - b.turn })
-	in.planned = append(in.planned, fresh...)
-	in.pump()
-}
-
-// joined are stretches in order, those with little between them as one.
-func joined(list []files.Stretch, size int64) []files.Stretch {
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b files.Stretch) int { return int(max(-1, min(1, a.From-b.From))) })
-	var all []files.Stretch
-	for _, s := range list {
-		s.From, s.To = max(s.From, 0), min(s.To, size)
-		if s.To <= s.From {
-			continue
-		}
-		if n := len(all); n > 0 && s.From <= all[n-1].To+gapBytes {
-			all[n-1].To = max(all[n-1].To, s.To)
-			continue
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// without is what a stretch has before and after another.
-func without(s, other files.Stretch) []files.Stretch {
-	if other.To <= s.From || s.To <= other.From {
-		return []files.Stretch{s}
-	}
-	var rest []files.Stretch
-	if s.From < other.From {
-		rest = append(rest, files.Stretch{From: s.From, To: other.From})
-	}
-	if other.To < s.To {
-		rest = append(rest, files.Stretch{From: other.To, To: s.To})
-	}
-	return rest
-}
-
-// free are the parts of stretches that no block has.
-func (in *Input) free(list []files.Stretch) []files.Stretch {
-	for _, b := range in.blocks {
-		var rest []files.Stretch
-		for _, s := range list {
-			rest = append(rest, without(s, files.Stretch{From: b.from, To: b.to})...)
-		}
-		list = rest
-	}
-	return list
-}
-
 func (in *Input) add(fresh []*block) {
 	in.blocks = append(in.blocks, fresh...)
 	slices.SortFunc(in.blocks, func(a, b *block) int { return int(max(-1, min(1, a.from-b.from))) })
@@ -181,7 +111,7 @@ func (in *Input) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// read gives at least a byte.
+// read gives some bytes; none if it is to be called again.
 func (in *Input) read(p []byte, at int64) (int, error) {
 	if from := at - in.begun.From; from >= 0 && from < int64(len(in.begun.Data)) {
 		return copy(p, in.begun.Data[from:]), nil
@@ -212,6 +142,8 @@ func (in *Input) read(p []byte, at int64) (int, error) {
 		held.changed.Wait()
 	}
 	switch {
+	case b.from+b.filled >= want && b.data == nil:
+		return 0, nil // others used all of it, and it made room, while this waited
 	case b.from+b.filled >= want:
 	case b.err != nil:
 		return 0, b.err
@@ -327,48 +259,4 @@ func (in *Input) fetch(b *block) {
 	}
 	in.pump()
 	held.changed.Broadcast()
-}
-
-// Retries of a request.
-var (
-	tries = 5
-	pause = 200 * time.Millisecond // before the second, and twice as long before each that follows
-	quiet = 30 * time.Second       // without a byte, after which a request has failed
-)
-
-// retry calls try until it succeeds, fails for good, or fails too often in a row with nothing to show for it.
-func (in *Input) retry(try func(ctx context.Context, alive func()) (some bool, err error)) error {
-	wait := pause
-	for n := 1; ; n++ {
-		ctx, cancel := context.WithCancelCause(in.ctx)
-		timer := time.AfterFunc(quiet, func() { cancel(fmt.Errorf("nothing came for %s", quiet)) })
-		some, err := try(ctx, func() { timer.Reset(quiet) })
-		timer.Stop()
-		if why := context.Cause(ctx); err != nil && why != nil {
-			err = why
-		}
-		cancel(nil)
-		if in.ctx.Err() != nil {
-			return context.Cause(in.ctx)
-		}
-		if err == nil {
-			return nil
-		}
-		err = in.bucket.Reason(err)
-		var final *Final
-		if errors.As(err, &final) || errors.Is(err, ErrNone) || errors.Is(err, ErrReplaced) {
-			return err
-		}
-		if some {
-			n, wait = 0, pause
-		} else if n >= tries {
-			return fmt.Errorf("%w (tried %d times)", err, n)
-		}
-		select {
-		case <-in.ctx.Done():
-			return context.Cause(in.ctx)
-		case <-time.After(wait):
-		}
-		wait *= 2
-	}
 }

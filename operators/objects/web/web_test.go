@@ -17,7 +17,11 @@ import (
 )
 
 // served has one file at every path, of a version that can be changed.
-func served(t *testing.T, data []byte, answer func(w http.ResponseWriter, r *http.Request) bool) (address string, version *atomic.Int64, requests *atomic.Int64) {
+func served(
+	t *testing.T,
+	data []byte,
+	answer func(w http.ResponseWriter, r *http.Request) bool,
+) (address string, version *atomic.Int64, requests *atomic.Int64) {
 	version, requests = new(atomic.Int64), new(atomic.Int64)
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
