@@ -267,7 +267,10 @@ func cellsText(o *protect.Outcome, best *protectrecords.Release) string {
 		report.Plural(total, "cell", "cells"),
 		strings.Join(list, ", "),
 	)
-	if best.CellsGap != nil {
+	switch {
+	case best.CellsGap != nil && *best.CellsGap <= 0:
+		text += " (fewer do not suffice)"
+	case best.CellsGap != nil:
 		text += fmt.Sprintf(" (at most %s more than the fewest)", report.Percent(100**best.CellsGap))
 	}
 	switch o.Fit {

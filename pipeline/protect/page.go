@@ -260,12 +260,17 @@ func (o *Outcome) hidden(r *protectrecords.Release, public bool) []page.Block {
 		Caption: "Values that are taken out of single records",
 		Head:    []page.Cell{page.Left("variable"), page.Right("values"), page.Right("of the records")},
 	}
+	total, told := int64(0), true // a total would tell the one that is not
 	for _, l := range r.Levels {
 		if n := r.Cells[l.Variable]; n > 0 {
+			total, told = total+n, told && (!public || n >= fewest)
 			t.Rows = append(t.Rows, []page.Cell{page.Left(report.Printable(l.Variable)), page.Right(few(n)), page.Right(partOf(n, o.Records, public))})
 		}
 	}
 	blocks = append(blocks, page.Block{Table: t})
+	if told {
+		blocks = append(blocks, page.Text("Together these are %s of %s values.", report.Count(total), report.Count(o.Records*int64(len(o.Key)))))
+	}
 	if x := r.Recounted; x != nil && !public {
 		blocks = append(
 			blocks,

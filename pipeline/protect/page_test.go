@@ -50,6 +50,16 @@ func TestPage(t *testing.T) {
 	text := shown(t, o, page.Office)
 	require.Contains(t, text, "Not as it is; with the changes below the target is met.")
 	require.Contains(t, text, "others could lose 20.0 % less at most")
+	for gap, want := range map[float64]string{0: "none could lose less", 1e-5: "others could lose less than 0.05 % less"} {
+		o.Gap = number(gap)
+		require.Contains(t, shown(t, o, page.Office), want)
+	}
+	o.Best[0].Cells = map[string]int64{"AGE": 234}
+	require.Contains(t, shown(t, o, page.Publication), "Together these are 234 of 1,000 values.")
+	o.Best[0].Cells["AGE"] = 4
+	require.Contains(t, shown(t, o, page.Office), "Together these are 4 of 1,000 values.")
+	require.NotContains(t, shown(t, o, page.Publication), "Together")
+	o.Best[0].Cells = nil
 	require.Contains(t, text, "AGE bands of 5")
 	require.Contains(t, text, "Of 7 records, all key values are taken out")
 	o.Proven, o.Released = true, &protect.Released{Path: "/secret/out.csv", Records: 993, SampleUniques: 3, Met: true}
