@@ -64,6 +64,42 @@ func TestGoogle(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+	isUpload := func(r *http.Request) bool {
+		return strings.HasPrefix(r.URL.Path, "/upload/") && r.Method != http.MethodGet
+	}
+	for name, c := range map[string]struct {
+		spoil func(http.ResponseWriter, *http.Request, int) bool
+		said  string
+		left  string // of the output
+	}{
+		"no right to write": {func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			return isUpload(r) && answer(w, http.StatusForbidden, "forbidden")
+		}, "access is denied", ""},
+		"the upload fails": {func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			return isUpload(r) && r.URL.Query().Has("upload_id") && answer(w, http.StatusBadRequest, "backend")
+		}, "the store says 400", ""},
+		"written meanwhile": {once(isUpload, func() {
+			s.CreateObject(fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "google", Name: "y.parquet"}, Content: []byte("another")})
+		}), "something else wrote it during this run", "another"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.spoiling(c.spoil)
+			status, said := run(t, "assess", "gs://google/in.parquet", "--key", keys, "--fraction", "0.1", "--quiet", "--out", "gs://google/y.parquet")
+			f.spoiling(nil)
+			require.Equal(t, 1, status, said)
+			require.Contains(t, said, c.said)
+			require.NotContains(t, said, secretKey)
+			require.Equal(t, 1, strings.Count(strings.TrimSpace(said), "\n")+1, said)
+			made, err := s.GetObject("google", "y.parquet")
+			if c.left == "" {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.left, string(made.Content))
+			_ = s.Backend().DeleteObject("google", "y.parquet")
+		})
+	}
 	t.Run("replaced", func(t *testing.T) {
 		f.spoiling(func(w http.ResponseWriter, r *http.Request, n int) bool {
 			if r.Method == http.MethodGet && r.Header.Get("Range") != "" && !strings.HasPrefix(r.Header.Get("Range"), "bytes=-") {

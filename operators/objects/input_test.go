@@ -95,8 +95,18 @@ func quickly(t *testing.T) {
 func opened(t *testing.T, m *memory, name string) *Input {
 	in, err := open(t.Context(), m, "mem://b/"+name, name)
 	require.NoError(t, err)
-	t.Cleanup(func() { in.Close() })
+	t.Cleanup(func() { ended(in) })
 	return in
+}
+
+// ended closes an input, and waits for its requests.
+func ended(in *Input) {
+	in.Close()
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	for in.running > 0 {
+		held.changed.Wait()
+	}
 }
 
 // Whatever is told beforehand, kept and let go, bytes are those of the object.
@@ -144,11 +154,8 @@ func TestReadsAreTrue(t *testing.T) {
 			})
 		}
 		group.Wait()
-		require.NoError(t, in.Close())
+		ended(in)
 		held.mu.Lock()
-		for running := in.running; running > 0; running = in.running {
-			held.changed.Wait()
-		}
 		require.Zero(t, held.bytes, "all memory is let go")
 		require.Zero(t, held.unused)
 		held.mu.Unlock()
@@ -211,7 +218,7 @@ func TestTriesEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, err = open(ctx, m, "mem://b/a.parquet", "a.parquet")
 	require.NoError(t, err)
-	defer in.Close()
+	defer ended(in)
 	m.stalls.Store(true)
 	time.AfterFunc(time.Millisecond, cancel)
 	_, err = in.ReadAt(make([]byte, 10), 0)
