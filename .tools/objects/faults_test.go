@@ -176,6 +176,16 @@ func TestFaultsThatStay(t *testing.T) {
 		require.Equal(t, 1, status)
 		require.Contains(t, said, "set AWS_REGION")
 	})
+	t.Run("no credentials", func(t *testing.T) {
+		other := copied(t, b, "none", file)
+		for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+			t.Setenv(name, "")
+		}
+		t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+		status, said := run(t, "assess", other.path("in.parquet"), "--key", keys, "--quiet", "--out", other.path("out.parquet"))
+		require.Equal(t, 1, status)
+		require.Contains(t, said, "no credentials were found")
+	})
 	t.Run("wrong credentials", func(t *testing.T) {
 		other := copied(t, b, "keys", file)
 		t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")

@@ -168,6 +168,9 @@ func (b *bucket) Reason(err error) error {
 	if err == nil || errors.Is(err, objects.ErrNone) || errors.Is(err, objects.ErrReplaced) {
 		return err
 	}
+	if strings.Contains(err.Error(), "get credentials") || strings.Contains(err.Error(), "get identity") {
+		return objects.Finally("no credentials were found: sign in (aws configure, aws sso login), or set AWS_PROFILE")
+	}
 	what := code(err)
 	if text, known := reasons[what]; known {
 		if region := regionOf(err); region != "" && strings.HasPrefix(text, "the region") {
@@ -197,9 +200,6 @@ func (b *bucket) Reason(err error) error {
 				return objects.Finally("the bucket is in the region %s: set AWS_REGION to that", region)
 			}
 		}
-	}
-	if strings.Contains(err.Error(), "get credentials") || strings.Contains(err.Error(), "get identity") {
-		return objects.Finally("no credentials were found: sign in (aws configure, aws sso login), or set AWS_PROFILE")
 	}
 	if what != "" {
 		return objects.Short(fmt.Errorf("the store says %s", what)) // and more, which may have what is nobody's business
