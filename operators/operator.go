@@ -33,6 +33,7 @@ type Operator interface {
 // A Plan is an operator bound to a schema.
 type Plan struct {
 	Name   string                // prefix of its columns, and its key in the summary; "" for one without a summary
+	Who    string                // what to call it where Name is ""
 	Reads  []string              // columns wanted row by row (none for an operator that only looks at classes)
 	Tables []contingency.Request // equal requests of a chain are counted once
 	Adds   []Added               // columns made, in order

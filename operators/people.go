@@ -49,7 +49,7 @@ func (c *Chance) Keys(who string) Operator {
 	case c.RecordKey != "":
 		return recordKeys{who: who, column: c.RecordKey}
 	}
-	return recordKeys{who: who, column: c.RecordID, key: &c.Key}
+	return recordKeys{who: who, column: c.RecordID, key: &c.Key, made: c.Made != nil}
 }
 
 // Sums are what a table is asked for so that its cells have keys.
@@ -64,6 +64,7 @@ func (c *Chance) Sums(who string) []contingency.Sum {
 type recordKeys struct {
 	who, column string
 	key         *perturb.Key // nil: the column has them
+	made        bool         // of a secret that no file has
 }
 
 // Bind is an Operator's.

@@ -69,11 +69,11 @@ type run struct {
 	env     Env
 	fitted  []Fitted // by step
 	tables  map[string]*contingency.Table
-	domains map[string]*domain
+	domains *domainSet
 	store   *contingency.Store
 	finals  map[string][][]uint32 // final codes by table, variable and provisional code
 	report  Report
-	mu      sync.Mutex // guards report.Warnings, domains
+	mu      sync.Mutex // guards report.Warnings
 	rows    int64
 	asked   []bool         // by step: its values that no row has were asked for
 	chosen  []atomic.Int64 // by step: rows chosen by it and the selections before it, in any scan
@@ -132,9 +132,9 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 	}
 	r := &run{
 		chain: c, o: o, parts: parts, store: contingency.NewStore(ctx, o.TempDir), fitted: make([]Fitted, len(c.steps)),
-		asked: make([]bool, len(c.steps)), chosen: make([]atomic.Int64, len(c.steps)),
-		tables: map[string]*contingency.Table{}, domains: map[string]*domain{}, finals: map[string][][]uint32{},
+		tables: map[string]*contingency.Table{}, domains: newDomainSet(), finals: map[string][][]uint32{},
 	}
+	r.prepare()
 	for _, p := range parts {
 		r.rows += p.Rows()
 	}
@@ -162,6 +162,11 @@ func (c *Chain) start(ctx context.Context, source Source, o Options) (*run, erro
 	return r, nil
 }
 
+// prepare makes room for what is kept by step.
+func (r *run) prepare() {
+	r.asked, r.chosen = make([]bool, len(r.chain.steps)), make([]atomic.Int64, len(r.chain.steps))
+}
+
 // count makes the tables of a stage in one scan and fits the operators that need them.
 func (r *run) count(ctx context.Context, n int) error {
 	s := r.chain.plan(n, nil, r.o.Count)
@@ -173,6 +178,11 @@ func (r *run) count(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	return r.fit(ctx, s, workers)
+}
+
+// fit fits the operators of a scan that counted.
+func (r *run) fit(ctx context.Context, s *scan, workers []*worker) (err error) {
 	for _, i := range s.count {
 		st := &r.chain.steps[i]
 		tables := make([]*contingency.Table, len(st.tables))
@@ -212,14 +222,24 @@ func (r *run) write(ctx context.Context, sink Sink) error {
 	if err != nil {
 		return err
 	}
+	workers, err := r.scan(ctx, r.final(reads), "writing", sink)
+	if err != nil {
+		return err
+	}
+	return r.rankings(workers)
+}
+
+// final is the scan that writes.
+func (r *run) final(reads []string) *scan {
 	s := r.chain.plan(r.chain.stages+1, reads, r.o.Count)
 	if s.id = -1; r.o.Identify != "" {
 		s.id = s.want(r.o.Identify)
 	}
-	workers, err := r.scan(ctx, s, "writing", sink)
-	if err != nil {
-		return err
-	}
+	return s
+}
+
+// rankings puts together what the workers of the last scan ranked.
+func (r *run) rankings(workers []*worker) error {
 	for i, f := range r.fitted {
 		ranked, ok := f.(Ranked)
 		if !ok {

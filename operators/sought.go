@@ -3,6 +3,7 @@ package operators
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +89,43 @@ func (s *Sought) take(met map[string]bool) {
 			s.met[strings.Clone(text)] = true
 		}
 	}
+}
+
+// A Found is what a Sought has found so far.
+type Found struct {
+	Found []bool
+	Met   []string
+}
+
+// Noticed is what was found, nil for a nil Sought.
+func (s *Sought) Noticed() *Found {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &Found{slices.Clone(s.found), slices.Sorted(maps.Keys(s.met))}
+}
+
+// Notice adds what another with the same values has found.
+func (s *Sought) Notice(f *Found) error {
+	if s == nil || f == nil {
+		return nil
+	}
+	if len(f.Found) != len(s.values) {
+		return fmt.Errorf("%s: %d values were looked for, not %d", s.who, len(f.Found), len(s.values))
+	}
+	met := make(map[string]bool, len(f.Met))
+	for _, text := range f.Met {
+		met[text] = true
+	}
+	for i, found := range f.Found {
+		if found {
+			met[s.values[i]] = true
+		}
+	}
+	s.take(met)
+	return nil
 }
 
 // Unfound is a Seeker's.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -35,15 +36,23 @@ func (w *worker) writeBatch(out PartWriter) error {
 	return out.Write(rows, added, w.keep)
 }
 
+// A domainSet has the domains of a run.
+type domainSet struct {
+	mu   sync.Mutex
+	list map[string]*domain
+}
+
+func newDomainSet() *domainSet { return &domainSet{list: map[string]*domain{}} }
+
 // domain gives the codes of a key variable; tables that have a variable with the same meaning share them.
 func (r *run) domain(key contingency.Key, id int) *domain {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.domains.mu.Lock()
+	defer r.domains.mu.Unlock()
 	name := fmt.Sprintf("%d %q %t %q", id, key.MissingCodes, key.Levels != nil, key.Levels)
-	d := r.domains[name]
+	d := r.domains.list[name]
 	if d == nil {
 		d = newDomain(key, r.chain.columns[id].field.Type)
-		r.domains[name] = d
+		r.domains.list[name] = d
 	}
 	return d
 }

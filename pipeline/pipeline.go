@@ -117,7 +117,7 @@ func Run(ctx context.Context, spec *schemas.Spec, options session.Options, besid
 		side = append(side, more...)
 		return metadata, err
 	}
-	if _, err := j.Chain.Run(ctx, j.Source, sink, o); err != nil {
+	if _, err := j.Run(ctx, sink, o); err != nil {
 		return nil, err
 	}
 	return outcome, summary.Commit(outcome.Summary, side...)

@@ -39,7 +39,8 @@ type Sink struct {
 	fields   []arrow.Field // encoded here: the added ones, or all
 	formats  []columnFormat
 	out      []operators.Output
-	elements [][]thriftValue // of fields
+	elements [][]thriftValue                    // of fields
+	put      func(part int, piece []byte) error // instead of outputs, nil for these
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -175,8 +176,10 @@ func (s *Sink) Part(ctx context.Context, i int) (operators.PartWriter, error) {
 	u := s.units[s.unitOf[i]]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.await(ctx, u, func(before *unit) bool { return before.started }); err != nil {
-		return nil, err
+	if s.put == nil {
+		if err := s.await(ctx, u, func(before *unit) bool { return before.started }); err != nil {
+			return nil, err
+		}
 	}
 	if s.ended {
 		return nil, errors.New("the output has ended")
@@ -205,6 +208,9 @@ func (s *Sink) await(ctx context.Context, u *unit, underWay func(before *unit) b
 
 // deliver hands over what was made of a unit, and writes what can be written.
 func (s *Sink) deliver(u *unit, m *made) error {
+	if s.put != nil {
+		return s.put(u.first, m.piece())
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting[u.index] = m

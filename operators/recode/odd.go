@@ -63,6 +63,33 @@ func (o *odd) look(indices *array.Int32, texts []string) {
 	}
 }
 
+// An oddity is what was counted, for another process to add.
+type oddity struct {
+	Numbers, More int64
+	Rows          map[string]int64
+}
+
+func (o *odd) noticed() *oddity {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return &oddity{o.numbers, o.more, maps.Clone(o.rows)}
+}
+
+func (o *odd) notice(other *oddity) {
+	if o == nil || other == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.numbers, o.more = o.numbers+other.Numbers, o.more+other.More
+	for text, n := range other.Rows {
+		o.rows[text] += n
+	}
+}
+
 func (o *odd) remark() (string, error) {
 	if o == nil {
 		return "", nil

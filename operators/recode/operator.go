@@ -3,6 +3,7 @@ package recode
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,6 +99,27 @@ func (r *recoder) Unfound() error { return r.sought.Unfound() }
 
 // Remark is a Remarker's.
 func (r *recoder) Remark() (string, error) { return r.odd.remark() }
+
+// noticed is what a recoder noticed, for another process.
+type noticed struct {
+	Sought *operators.Found
+	Odd    *oddity
+}
+
+// Noticed is a Noticing's.
+func (r *recoder) Noticed() ([]byte, error) {
+	return json.Marshal(noticed{r.sought.Noticed(), r.odd.noticed()})
+}
+
+// Notice is a Noticing's.
+func (r *recoder) Notice(b []byte) error {
+	var n noticed
+	if err := json.Unmarshal(b, &n); err != nil {
+		return err
+	}
+	r.odd.notice(n.Odd)
+	return r.sought.Notice(n.Sought)
+}
 
 func (r *recoder) Apply(_ context.Context, mem memory.Allocator, rows operators.Rows) ([]arrow.Array, *operators.Bitmap, error) {
 	column := rows.Batch.Column(0)

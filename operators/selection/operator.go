@@ -2,6 +2,7 @@ package selection
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -188,6 +189,29 @@ func (s *selected) Apply(_ context.Context, _ memory.Allocator, rows operators.R
 func (s *selected) Unfound() error {
 	for _, c := range s.conditions {
 		if err := c.sought.Unfound(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Noticed is a Noticing's.
+func (s *selected) Noticed() ([]byte, error) {
+	list := make([]*operators.Found, len(s.conditions))
+	for i, c := range s.conditions {
+		list[i] = c.sought.Noticed()
+	}
+	return json.Marshal(list)
+}
+
+// Notice is a Noticing's.
+func (s *selected) Notice(noticed []byte) error {
+	var list []*operators.Found
+	if err := json.Unmarshal(noticed, &list); err != nil {
+		return err
+	}
+	for i, c := range s.conditions[:min(len(list), len(s.conditions))] {
+		if err := c.sought.Notice(list[i]); err != nil {
 			return err
 		}
 	}

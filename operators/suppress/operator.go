@@ -24,7 +24,7 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	if o.Cells == nil {
 		return nil, fmt.Errorf("%s: the table of hidden cells was not read", Name)
 	}
-	plan := &operators.Plan{Reads: o.Cells.Variables, InOrder: o.Cells.limited}
+	plan := &operators.Plan{Who: Name, Reads: o.Cells.Variables, InOrder: o.Cells.limited}
 	h := &hider{cells: o.Cells, code: o.Config.Code}
 	for v, name := range o.Cells.Variables {
 		f, err := operators.LookUp(Name, in, name)

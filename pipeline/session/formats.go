@@ -134,7 +134,7 @@ func filesTo(src operators.Source, out *outputs, to []files.Output, s *schemas.S
 	case len(to) == 0:
 		return nil, nil
 	case out.kind == ParquetKind:
-		return parquetfile.NewSink(src, to, parquetfile.SinkOptions{Compression: s.Sink.Compression, OnlyListed: choosesColumns(s)})
+		return parquetfile.NewSink(src, to, parquetOptions(s))
 	case out.kind == arrowKind:
 		return arrowfile.NewSink(src, to)
 	case out.kind == csvKind:

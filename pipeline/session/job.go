@@ -45,6 +45,7 @@ type Options struct {
 	Progress func(stage string, done, total int64)
 	// Enough begins a search that can end with its best so far, when the channel is closed; over ends it. nil: none is asked to.
 	Enough func() (enough <-chan struct{}, over func())
+	Runner Runner    // of chains; nil: this process alone
 	Stdin  io.Reader // for the source "-"
 	Stdout io.Writer // for the sink "-" and the summary "-"
 	// Records are the source "-" in place of Stdin, and Sink is the sink "-" in place of Stdout: those of a program that has its records in memory.
@@ -90,6 +91,7 @@ type Job struct {
 	Outputs *outputs
 	Source  source
 	Chain   *operators.Chain
+	with    *Companions
 }
 
 // Prepare does all that can be done before the first row is read.
@@ -105,9 +107,11 @@ func Prepare(ctx context.Context, spec *schemas.Spec, options Options) (*Job, er
 		spec = j.besideOlder(spec)
 		j.Spec = spec
 	}
-	with, err := ReadBeside(ctx, spec, j.Options)
+	if j.with, err = ReadBeside(ctx, spec, j.Options); err == nil {
+		j.Chain, err = j.Rebind()
+	}
 	if err == nil {
-		j.Chain, err = j.Bind(false, OperatorsOf(spec, with)...)
+		err = j.CheckRunner()
 	}
 	if err != nil {
 		j.Source.Close()
