@@ -264,19 +264,25 @@ func (r *run) rankings(workers []*worker) error {
 // scan takes all parts through a scan, on all workers.
 func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*worker, error) {
 	var next, done, written atomic.Int64
-	workers := make([]*worker, min(r.o.Workers, max(len(r.parts), 1)))
-	if r.inOrder(s) {
+	s.disk = r.onDisk(s)
+	inOrder := r.inOrder(s)
+	parts := r.parts
+	if sink == nil && !inOrder && len(s.disk) == 0 {
+		parts = divided(parts, s.wants, r.o.Workers)
+	}
+	workers := make([]*worker, min(r.o.Workers, max(len(parts), 1)))
+	if inOrder {
 		workers = workers[:1]
 	}
 	var group sync.WaitGroup
 	failure := newFirstFailure()
 	r.o.Progress(name, 0, r.rows)
-	s.disk = r.onDisk(s)
 	step := int64(r.partsAtOnce(s))
 	for i := range workers {
 		w := &worker{
 			run:      r,
 			scan:     s,
+			parts:    parts,
 			mem:      r.o.Allocator,
 			counters: map[string]*contingency.Counter{},
 			coders:   map[string][]*coder{},
@@ -297,14 +303,14 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 		group.Go(func() {
 			for {
 				first := int(next.Add(step) - step)
-				if first >= len(r.parts) {
+				if first >= len(parts) {
 					return
 				}
 				ctx, ok := failure.begin(ctx, first)
 				if !ok {
 					return
 				}
-				failure.end(first, take(ctx, first, min(first+int(step), len(r.parts)), after))
+				failure.end(first, take(ctx, first, min(first+int(step), len(parts)), after))
 			}
 		})
 	}
@@ -314,6 +320,33 @@ func (r *run) scan(ctx context.Context, s *scan, name string, sink Sink) ([]*wor
 		return workers, failure.err
 	}
 	return workers, r.checkFound(s)
+}
+
+// PieceRows is how many rows a piece of a part has at least: each begins with its column chunks' dictionaries.
+const PieceRows = 1 << 17
+
+// divided are pieces of parts, where there are too few for the workers. A part keeps two of them busy as it is, one that reads ahead and one that
+// counts.
+func divided(parts []Part, want []Want, workers int) []Part {
+	const each = 4 // pieces of a worker, as some take longer
+	if 2*len(parts) >= workers {
+		return parts
+	}
+	var rows int64
+	for _, p := range parts {
+		rows += p.Rows()
+	}
+	var out []Part
+	for _, p := range parts {
+		d, ok := p.(Divisible)
+		n := min(p.Rows()/PieceRows, int64(workers*each)*p.Rows()/max(rows, 1))
+		if !ok || n < 2 {
+			out = append(out, p)
+			continue
+		}
+		out = append(out, d.Divide(want, int(n))...)
+	}
+	return out
 }
 
 // inOrder starts the operators of a scan that look at rows in their order, and tells whether there are any.
@@ -365,7 +398,7 @@ func (w *worker) guard(part Part, err *error) {
 
 // takePart reads a part and takes its batches through the scan.
 func (w *worker) takePart(ctx context.Context, p, _ int, after func(rows int64) error) (err error) {
-	part := w.run.parts[p]
+	part := w.parts[p]
 	defer w.guard(part, &err)
 	var out PartWriter
 	if w.sink != nil {
@@ -393,7 +426,7 @@ func (w *worker) read(ctx context.Context, part Part, take func(batch arrow.Reco
 		return err
 	}
 	var in batches = inPlace{reader}
-	if len(w.run.parts) < w.run.o.Workers {
+	if len(w.parts) < w.run.o.Workers {
 		in = readAhead(reader)
 	}
 	defer in.close()

@@ -28,6 +28,14 @@ type Part interface {
 	Read(ctx context.Context, mem memory.Allocator, want []Want, batch int) (array.RecordReader, error)
 }
 
+// A Divisible part can be read by pieces at the same time, as a row group can by its pages.
+type Divisible interface {
+	Part
+	// Divide gives pieces of consecutive rows by which the wanted columns are to be read, at most as many as are asked for; the part itself if
+	// it is not worth dividing.
+	Divide(want []Want, pieces int) []Part
+}
+
 // A Want is a column to be read, as the type in the schema or coded.
 type Want struct {
 	Name string

@@ -18,6 +18,7 @@ import (
 type worker struct {
 	run      *run
 	scan     *scan
+	parts    []Part // of the scan
 	mem      memory.Allocator
 	counters map[string]*contingency.Counter
 	coders   map[string][]*coder // by table

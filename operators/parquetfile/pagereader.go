@@ -124,6 +124,40 @@ func (r *pageReader) close() {
 	}
 }
 
+// skip passes over the pages that lie within the first n values, and tells how many of these the next page has.
+func (r *pageReader) skip(n int64) (within int64, err error) {
+	for n > 0 {
+		if r.at >= r.end {
+			return n, fmt.Errorf("%d values are missing at the end", r.left)
+		}
+		h, size, err := readPageHeader(r.pageMemory, r.at, r.end)
+		if err != nil {
+			return n, err
+		}
+		switch {
+		case !h.isData() && h.kind != pageDictionary:
+		case h.kind == pageDictionary:
+			if r.dictionary != nil {
+				return n, errors.New("its column chunk has two dictionaries")
+			}
+			r.at += size
+			if r.dictionary, err = r.readDictionary(&h); err != nil {
+				return n, fmt.Errorf("dictionary: %w", err)
+			}
+			size = 0
+		case h.values > r.left:
+			return n, fmt.Errorf("its pages have %d values too many", h.values-r.left)
+		case h.values > n:
+			return n, nil
+		default:
+			r.left -= h.values
+			n -= h.values
+		}
+		r.at += size + h.packed
+	}
+	return 0, nil
+}
+
 // next decodes the next data page; io.EOF when all values have been read.
 func (r *pageReader) next() (*leafPage, error) {
 	for r.left > 0 {

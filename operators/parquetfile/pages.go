@@ -63,6 +63,27 @@ func (r *chunkReader) next() error {
 	return nil
 }
 
+// skip passes over the first n rows: pages of them alone are not decoded.
+func (r *chunkReader) skip(n int64) error {
+	within, err := r.pages.skip(n)
+	r.rowsLeft -= n - within
+	if err != nil || within == 0 {
+		return err
+	}
+	if err := r.next(); err != nil {
+		return err
+	}
+	p := &r.page
+	if int64(p.rows) < within {
+		return errors.New("a page is damaged: it has fewer rows than its header says")
+	}
+	p.row, p.value = int(within), int(within)
+	if p.levels != nil {
+		p.value = countOnes(p.levels[:within])
+	}
+	return nil
+}
+
 func (r *chunkReader) load(source *leafPage) error {
 	p := &r.page
 	p.row, p.value, p.levels, p.rows, p.isCode = 0, 0, nil, source.n, false

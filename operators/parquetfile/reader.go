@@ -30,6 +30,7 @@ type rows struct {
 	part    *part
 	schema  *arrow.Schema
 	columns []columnReader
+	from    int64 // rows of the group before these
 	left    int64
 	batch   int64
 }
@@ -37,11 +38,16 @@ type rows struct {
 // Read gives the wanted columns in batches. Nested columns, names that not all inputs have and names that a file has twice are
 // errors. A damaged file is an error of the reader at the latest when the rows before have been read.
 func (p *part) Read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
-	r := &rows{ctx: ctx, part: p, left: p.rows, batch: int64(batch)}
+	p.expect(want)
+	return p.read(ctx, mem, want, batch, 0, p.rows)
+}
+
+// read gives the wanted columns of some rows.
+func (p *part) read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int, from, n int64) (array.RecordReader, error) {
+	r := &rows{ctx: ctx, part: p, from: from, left: n, batch: int64(batch)}
 	if batch <= 0 {
 		r.batch = batchRows
 	}
-	p.expect(want)
 	fields := make([]arrow.Field, len(want))
 	for i, w := range want {
 		err := guard(func() error {
@@ -74,6 +80,11 @@ func (r *rows) open(mem memory.Allocator, w operators.Want, several int) (column
 		return nil, field, fmt.Errorf("values of type %s cannot be compared", typeName(field.Type))
 	}
 	chunk, err := newChunkReader(r.part, column, newConversion(column, field.Type), several)
+	if err == nil && r.from > 0 {
+		if err = chunk.skip(r.from); err != nil {
+			chunk.close()
+		}
+	}
 	if err != nil {
 		return nil, field, err
 	}

@@ -199,6 +199,25 @@ type partitionedPart struct {
 	source *partitioned
 }
 
+// Divide is a Divisible's.
+func (p *partitionedPart) Divide(want []operators.Want, pieces int) []operators.Part {
+	d, ok := p.Part.(operators.Divisible)
+	if !ok {
+		return []operators.Part{p}
+	}
+	var inner []operators.Want
+	for _, w := range want {
+		if !slices.Contains(p.source.names, w.Name) {
+			inner = append(inner, w)
+		}
+	}
+	out := d.Divide(inner, pieces)
+	for i := range out {
+		out[i] = &partitionedPart{out[i], p.source}
+	}
+	return out
+}
+
 // Read is a Part's.
 func (p *partitionedPart) Read(ctx context.Context, mem memory.Allocator, want []operators.Want, batch int) (array.RecordReader, error) {
 	r := &partitionedReader{mem: mem, part: p, want: want, at: make([]int, len(want))}
