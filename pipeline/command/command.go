@@ -57,10 +57,16 @@ type Streams struct {
 	Abandon func(status int)
 	// Signals can end a search with its best so far; nil: they end the command.
 	Signals *Signals
+
+	// Runner runs what run and assess do; nil: this process alone.
+	Runner session.Runner
 }
 
 // Main runs the command line of this process and gives its exit status.
-func Main(args []string) int {
+func Main(args []string) int { return MainBy(args, nil) }
+
+// MainBy is Main with a runner.
+func MainBy(args []string, runner session.Runner) int {
 	if os.Getenv("GOGC") == "" {
 		// Tables are large and live long: collecting sooner than Go would costs a few percent of time and saves a fifth of memory.
 		debug.SetGCPercent(60)
@@ -70,7 +76,7 @@ func Main(args []string) int {
 	ctx, signals := listen()
 	defer signals.cancel()
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout), os.Exit, signals})
+	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout), os.Exit, signals, runner})
 }
 
 // Run runs a command line, args[0] being the program's name, and gives its exit status.
@@ -377,7 +383,7 @@ func (c *console) options(ctx *cli.Context) (session.Options, error) {
 	o := session.Options{
 		Workers: ctx.Int("workers"), TempDir: ctx.String("temp-dir"), Seed: ctx.Uint64("seed"), Batch: ctx.Int("batch"),
 		Verify: ctx.Bool("verify"), Host: ctx.Bool("record-host"), Logger: c.logger, Stdin: c.In, Stdout: c.Out,
-		InsecureSecret: ctx.Bool("insecure-secret"), Reads: c.reads,
+		InsecureSecret: ctx.Bool("insecure-secret"), Reads: c.reads, Runner: c.Runner,
 	}
 	switch {
 	case o.Workers < 0 || o.Workers > mostWorkers:
