@@ -26,6 +26,7 @@ type Counter struct {
 	packer    packer
 	table     hashed
 	dense     []uint64 // dense[key*(1+2*sums)]: count, then sums; nil while the table is hashed
+	sorted    *sorted  // nil while the table is hashed, or dense
 	row       []uint64 // count and sums of one row
 }
 
@@ -48,6 +49,12 @@ func (c *Counter) Add(rows int, cols []Column, times []int64, sums [][]float64) 
 	}
 	if err := c.fit(rows, cols); err != nil {
 		return err
+	}
+	switch plain := times == nil && c.sums == 0; {
+	case plain && c.dense == nil && c.sorted == nil && c.layout.words == 1 && c.table.pays(c.records-c.since):
+		c.toSorted()
+	case !plain && c.sorted != nil:
+		c.toHashed()
 	}
 	c.packer.prepare(&c.layout, rows, cols, false)
 	for from := 0; from < rows; from += chunkRows {
@@ -110,9 +117,12 @@ func (c *Counter) fit(rows int, cols []Column) error {
 		wider = true
 	}
 	if wider {
+		if c.sorted != nil {
+			c.toHashed()
+		}
 		c.rekey(newLayout(widths))
 	}
-	if l := &c.layout; c.dense == nil && l.words == 1 && l.low <= denseMost {
+	if l := &c.layout; c.dense == nil && c.sorted == nil && l.words == 1 && l.low <= denseMost {
 		size := int64(1) << l.low
 		if l.low <= denseAlways || (c.records-c.since+int64(rows))*4 >= size*int64(1+2*c.sums) {
 			c.toDense()
@@ -167,6 +177,8 @@ func (c *Counter) countRows(n int) {
 		for _, k := range c.packer.words[0][:n] {
 			dense[k]++
 		}
+	case c.sorted != nil:
+		c.sorted.add(c.packer.words[0][:n])
 	case c.layout.words == 1:
 		c.table.count1(c.packer.words[0][:n])
 	default:
@@ -240,6 +252,9 @@ func addValues(to, from []uint64) bool {
 // Bytes is the memory that the counter holds.
 func (c *Counter) Bytes() int64 {
 	n := int64(cap(c.dense)) + c.table.capacity()
+	if c.sorted != nil {
+		n += c.sorted.words()
+	}
 	for v := range c.packer.shifted {
 		n += int64(cap(c.packer.shifted[v]))
 	}

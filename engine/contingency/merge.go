@@ -158,6 +158,17 @@ func (m *merger) release(c *Counter, translator func(layout) *translator) {
 			)
 		}
 	}
+	if c.sorted != nil {
+		c.sorted.flush()
+		const piece = 1 << 15 // slots, for several workers
+		for _, run := range c.sorted.runs {
+			m.entries += int64(len(run) / 2)
+			for at := 0; at < len(run); at += 2 * piece {
+				slots := run[at:min(at+2*piece, len(run))]
+				m.sources = append(m.sources, &source{translator: translator(c.layout), slots: slots, words: 1, values: values, n: len(slots) / 2})
+			}
+		}
+	}
 	for p := range c.table.part {
 		part := &c.table.part[p]
 		if part.used > 0 {

@@ -38,6 +38,15 @@ func (c *Counter) Spill(s *Store) error {
 	if err := c.writeDense(write); err != nil {
 		return err
 	}
+	if c.sorted != nil {
+		c.sorted.flush()
+		for _, run := range c.sorted.runs {
+			if err := write(run); err != nil {
+				return err
+			}
+		}
+		c.sorted = nil
+	}
 	for p := range c.table.part {
 		if err := write(c.table.compact(p)); err != nil {
 			return err

@@ -48,7 +48,7 @@ func (c *codedColumn) dropMemoData() {
 
 // read makes an array of the next n rows.
 func (c *codedColumn) read(n int) (arrow.Array, error) {
-	buffer := memory.NewResizableBuffer(c.mem)
+	buffer := memory.NewResizableBuffer(codeBuffers)
 	defer buffer.Release()
 	buffer.Resize(4 * n)
 	c.codes = arrow.Int32Traits.CastFromBytes(buffer.Bytes())
