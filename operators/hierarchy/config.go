@@ -56,7 +56,7 @@ func (c *Config) Fields() schemas.Table {
 			{Name: "most", To: &c.Most, Range: schemas.AtLeast(0), Doc: "The highest level that may be taken; without it the variable may be left out."},
 			{Name: "weight", To: &c.Weight, Range: schemas.AtLeast(0), Doc: "How much its loss counts; 1 without it."},
 			{Name: "cells", To: &c.Cells, Range: schemas.AtLeast(0), Doc: "How many of its cells may be suppressed at most."},
-			{Name: "fixed", To: &c.Fixed, Doc: "The variable stays as it is: it is neither recoded nor suppressed."},
+			{Name: "fixed", To: &c.Fixed, Doc: "The variable stays as it is: it is neither recoded nor suppressed, but in records that are hidden altogether."},
 		}}
 }
 

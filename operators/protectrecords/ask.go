@@ -25,12 +25,12 @@ type Ask struct {
 	Hierarchies  hierarchy.List
 	Target       Target
 	Suppress     string
-	Share        float64 // of the records, or the key cells, that may be suppressed
+	Share        *float64 // of the records, or the key cells, that may be suppressed; nil: 1
 	Fit          string
 	Loss         string
-	Time         float64 // seconds
-	Checks       int64   // 0: no end
-	Alternatives int
+	Time         float64    // seconds
+	Checks       int64      // 0: no end
+	Alternatives *int       // nil: 3
 	Model        mc3.Config // of the population, where the target needs one
 }
 
@@ -130,17 +130,20 @@ func (a *Ask) Check(c *schemas.Checker, path string, key *schemas.Key, sampling 
 		c.Add(at+"fit", "no single cells are suppressed; say so (suppress: cells), or leave it out")
 	}
 	if a.Suppress == SuppressNone || a.Suppress == "" {
-		if a.Share != 1 && a.Share != 0 {
+		if a.Share != nil && *a.Share != 1 {
 			c.Add(at+"share", "nothing is suppressed; say records or cells, or leave it out")
 		}
 		return
 	}
+	capped := slices.ContainsFunc(a.Hierarchies, func(h hierarchy.Config) bool { return h.Cells != nil })
 	others := t.Uniques != nil || t.MSU > 0 || t.MeanRisk > 0 || t.sampled()
 	switch {
 	case a.Suppress == SuppressCells && (t.K == 0 || t.Distinct > 0 || t.Entropy > 0 || others):
 		c.Add(at+"suppress", "single cells are suppressed for k alone; say records, or leave other targets out")
 	case a.Suppress == SuppressCells && a.Loss != "" && a.Loss != "cells" && a.Loss != "spread":
 		c.Add(at+"loss", "where cells are suppressed the loss is of cells: cells or spread")
+	case a.Fit == FitWildcard && capped:
+		c.Add(at+"fit", "how many cells of a variable may be suppressed goes with class and own, not with wildcard; leave one of them out")
 	case t.K == 0 && t.Distinct == 0 && t.Entropy == 0 || t.MSU > 0:
 		c.Add(at+"suppress", "suppression makes single records safe, by k, distinct or entropy; leave it out for other targets")
 	}

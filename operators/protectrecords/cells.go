@@ -115,7 +115,7 @@ func (c *cutter) kept(n recoding.Node, x *cut) [][]int64 {
 // allowed tells whether no more cells are suppressed than may be.
 func (c *cutter) allowed(x *cut) bool {
 	cells := x.result.Cells + x.result.Suppressed*int64(len(x.variables))
-	return float64(cells) <= c.p.Share*float64(c.p.Lattice.Records)*float64(len(c.p.Levels))
+	return float64(cells) <= *c.p.Share*float64(c.p.Lattice.Records)*float64(len(c.p.Levels))
 }
 
 // least is recoding.Options.Least: what is lost by recoding, and by hiding the cells of records that are not safe, one or two of each at least. Cells
@@ -169,6 +169,12 @@ func (c *cutter) judge(o *recoding.Outcome, _ []float64) ([]float64, bool, error
 	if x.result.Interrupted || !c.allowed(x) {
 		return []float64{bound}, false, nil
 	}
+	if c.p.Fit == FitWildcard && slices.Contains(x.problem.Fixed, true) { // rows that nothing can be joined with are left as they are
+		counted, err := local.Recount(c.ctx, x.problem, x.result.Parts)
+		if err != nil || counted.Wildcard > 0 {
+			return []float64{bound}, false, err
+		}
+	}
 	return c.loss.Suppressed(l, o.Node, c.kept(o.Node, x)), true, nil
 }
 
@@ -180,6 +186,11 @@ func (c *cutter) finish(r *Release) (*cut, error) {
 	}
 	if err := c.solve(x, false); err != nil {
 		return nil, err
+	}
+	if !c.allowed(x) || c.loss.Suppressed(c.p.Lattice, r.Node, c.kept(r.Node, x))[0] > r.Loss { // what costs less may have more cells
+		if err := c.solve(x, true); err != nil {
+			return nil, err
+		}
 	}
 	r.Suppressed = x.result.Suppressed
 	r.Cells = map[string]int64{}

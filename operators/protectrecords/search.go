@@ -207,7 +207,7 @@ func (p *Search) modelled(scale float64) ([]recoding.Rule, error) {
 
 // searchOptions are those of a search by a rule.
 func (p *Search) searchOptions(rule recoding.Rule) recoding.Options {
-	o := recoding.Options{Rule: rule, Loss: p.loss, Alternatives: p.Alternatives, Checks: int(p.Checks),
+	o := recoding.Options{Rule: rule, Loss: p.loss, Alternatives: *p.Alternatives, Checks: int(p.Checks),
 		Progress: func(done int, _, _ float64) { p.Progress("trying recodings", int64(done), 0) }}
 	if p.Checks == 0 {
 		o.Time = time.Duration(p.Time * float64(time.Second))
@@ -219,7 +219,7 @@ func (p *Search) searchOptions(rule recoding.Rule) recoding.Options {
 		o.Figures = p.left.figures
 	}
 	if p.Suppress == SuppressRecords {
-		o.Suppressed = int64(math.Floor(p.Share * float64(p.Lattice.Records)))
+		o.Suppressed = int64(math.Floor(*p.Share * float64(p.Lattice.Records)))
 	}
 	return o
 }
@@ -307,7 +307,7 @@ func (p *Search) polish(out *Outcome, c *cutter) error {
 		}
 	}
 	slices.SortStableFunc(out.Best, func(a, b Release) int { return cmp.Compare(a.Loss, b.Loss) })
-	out.Best = out.Best[:min(len(out.Best), p.Alternatives+1)]
+	out.Best = out.Best[:min(len(out.Best), *p.Alternatives+1)]
 	return nil
 }
 

@@ -25,15 +25,16 @@ type Target struct {
 
 // Fields is the field table.
 func (t *Target) Fields() schemas.Table {
+	share := (&schemas.Range{Most: 1, Above: true}).Saying("it must be above 0 and at most 1 (uniques: 0 asks that there be no sample uniques)")
 	return schemas.Table{What: "safe", Doc: "When the release is safe: all that is said must hold.", Rules: `"minProperties": 1`, Fields: []schemas.Field{
 		{Name: "k", To: &t.K, Range: schemas.AtLeast(2), Doc: "At least so many records share each key (k-anonymity)."},
 		{Name: "uniques", To: &t.Uniques, Range: schemas.AtLeast(0), Doc: "At most so many sample uniques."},
 		{Name: "msu", To: &t.MSU, Range: schemas.AtLeast(1), Doc: "No record has a minimal sample unique of up to so many variables."},
-		{Name: "mean_risk", To: &t.MeanRisk, Range: schemas.Within(0, 1), Doc: "Mean of 1/f over records at most."},
+		{Name: "mean_risk", To: &t.MeanRisk, Range: share, Doc: "Mean of 1/f over records at most."},
 		{
 			Name:  "dis",
 			To:    &t.DIS,
-			Range: schemas.Within(0, 1),
+			Range: share,
 			Doc:   "Chance at most that a unique match is correct, by the data without a model; needs the sampling.",
 		},
 		{Name: "distinct", To: &t.Distinct, Range: schemas.AtLeast(2), Doc: "At least so many values of sensitive in each key (distinct l-diversity)."},
@@ -53,10 +54,10 @@ func (t *Target) Fields() schemas.Table {
 		{
 			Name:  "correct_match",
 			To:    &t.CorrectMatch,
-			Range: schemas.Within(0, 1),
+			Range: share,
 			Doc:   "Greatest chance of a correct match of any record, E[1/F]; needs the sampling.",
 		},
-		{Name: "pu_su", To: &t.PUSU, Range: schemas.Within(0, 1), Doc: "Share at most of the sample uniques that are population unique; needs the sampling."},
+		{Name: "pu_su", To: &t.PUSU, Range: share, Doc: "Share at most of the sample uniques that are population unique; needs the sampling."},
 	}}
 }
 
@@ -83,27 +84,10 @@ func (t *Target) Say(text string) error {
 			text,
 		)
 	}
-	switch to := f.To.(type) {
-	case *int64:
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil {
-			return fmt.Errorf("%s is %q: it must be a whole number", name, value)
-		}
-		*to = n
-	case **float64:
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return fmt.Errorf("%s is %q: it must be a number", name, value)
-		}
-		*to = &x
-	case *float64:
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return fmt.Errorf("%s is %q: it must be a number", name, value)
-		}
-		*to = x
-	case *string:
-		*to = value
+	said := *f
+	said.Flag = &schemas.Flag{}
+	if err := said.Say([]string{value}); err != nil {
+		return fmt.Errorf("%s %w", name, err)
 	}
 	return nil
 }

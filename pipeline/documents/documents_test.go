@@ -2,6 +2,7 @@ package documents_test
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -148,11 +149,11 @@ func full() map[string]schemas.Document {
 				Target:       protectrecords.Target{K: 3},
 				Suppress:     protectrecords.SuppressCells,
 				Fit:          protectrecords.FitOwn,
-				Share:        0.5,
+				Share:        new(0.5),
 				Loss:         "spread",
 				Time:         7,
 				Checks:       70,
-				Alternatives: 1},
+				Alternatives: new(1)},
 			Drop:    []string{"C"},
 			Means:   []string{"D", "E"},
 			Release: "r.yaml",
@@ -207,6 +208,30 @@ func TestWrittenSpecsAreRead(t *testing.T) {
 					"the test says nothing of %s", f.Name)
 			}
 		})
+	}
+}
+
+// A number that is 0 is not taken for one of which nothing is said, where that means something else.
+func TestZeroIsSaid(t *testing.T) {
+	walk := func(at string, fields schemas.Table) {
+		for _, f := range fields.Fields {
+			where := at + "." + f.Name
+			if f.Default != nil && f.Range != nil {
+				zero := reflect.ValueOf(f.Default).IsZero()
+				low := f.Range.Least > 0 || f.Range.Least == 0 && f.Range.Above
+				list := reflect.TypeOf(f.Default).Kind() == reflect.Slice
+				optional := reflect.TypeOf(f.To).Elem().Kind() == reflect.Pointer
+				assert.True(t, zero || low || list || optional, "%s: 0 would become %v", where, f.Default)
+			}
+		}
+	}
+	for _, k := range schemas.Kinds() {
+		if f, is := k.New().(interface{ Fields() schemas.Table }); is {
+			walk(k.Name, f.Fields())
+		}
+	}
+	for _, v := range documents.Verbs {
+		walk(v.Name, v.New().Fields())
 	}
 }
 

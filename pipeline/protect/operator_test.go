@@ -25,7 +25,7 @@ func asOperator(s protect.Spec) *schemas.Spec {
 func TestOperatorMakesTheSame(t *testing.T) {
 	for name, change := range map[string]func(s *protect.Spec){
 		"recoded":    func(s *protect.Spec) {},
-		"records":    func(s *protect.Spec) { s.Suppress, s.Share = protectrecords.SuppressRecords, .05 },
+		"records":    func(s *protect.Spec) { s.Suppress, s.Share = protectrecords.SuppressRecords, new(.05) },
 		"cells":      func(s *protect.Spec) { s.Suppress = protectrecords.SuppressCells },
 		"own":        func(s *protect.Spec) { s.Suppress, s.Fit = protectrecords.SuppressCells, protectrecords.FitOwn },
 		"some fixed": func(s *protect.Spec) { require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, "sex=fixed")) },
@@ -123,4 +123,47 @@ func TestOperatorRefuses(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.NoFileExists(t, "made.csv")
 	}
+}
+
+// No share, no alternatives and no figure of 0 are what they say, and not what is taken where nothing is said.
+func TestZeroIsHeld(t *testing.T) {
+	inFolder(t, map[string]string{"in.csv": toProtect(3, 500), "places.csv": places})
+	for _, suppress := range []string{protectrecords.SuppressRecords, protectrecords.SuppressCells} {
+		s := protection(t, "k=4", suppress)
+		s.Share, s.Alternatives = new(0.0), new(0)
+		for run, find := range map[string]func() (*protectrecords.Outcome, error){
+			"verb": func() (*protectrecords.Outcome, error) {
+				out, err := protect.Run(t.Context(), s, session.Options{})
+				return out.Outcome, err
+			},
+			"operator": func() (*protectrecords.Outcome, error) {
+				out, err := pipeline.Run(t.Context(), asOperator(s), session.Options{})
+				return &out.Summary.Operators[protectrecords.Name].(*protectrecords.Summary).Outcome, err
+			},
+		} {
+			out, err := find()
+			require.NoError(t, err)
+			require.Len(t, out.Best, 1, run)
+			require.Zero(t, out.Best[0].Suppressed, run)
+			require.Empty(t, out.Best[0].Cells, run)
+		}
+	}
+	for _, figure := range []string{"mean_risk=0", "dis=0", "correct_match=0", "pu_su=0", "pu_su=1.5", "k=1", "k=0", "uniques=-1"} {
+		require.ErrorContains(t, new(protectrecords.Target).Say(figure), "it must be", figure)
+	}
+}
+
+// Where a hidden cell counts as any value, records that a fixed variable tells apart are not safe.
+func TestFixedIsNotHiddenByWildcards(t *testing.T) {
+	inFolder(t, map[string]string{"in.csv": "age,place,sex\n9,a0,m\n4,a0,m\n2,b0,f\n2,b0,m\n", "places.csv": places})
+	s := protection(t, "k=2", protectrecords.SuppressCells)
+	s.Fit = protectrecords.FitWildcard
+	s.Hierarchies = nil
+	require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, "age=fixed"))
+	_, err := pipeline.Run(t.Context(), asOperator(s), session.Options{})
+	require.ErrorContains(t, err, "nothing meets the target: k = 2")
+	require.NoFileExists(t, "made.csv")
+	require.NoError(t, hierarchy.ParseFlag(&s.Hierarchies, "sex=cells:1"))
+	_, err = pipeline.Run(t.Context(), asOperator(s), session.Options{})
+	require.ErrorContains(t, err, "not with wildcard")
 }
