@@ -37,11 +37,20 @@ const (
 	advised   = budget.Minute // of the search that is proposed instead
 )
 
+// nests takes the nested search where upwards was chosen, if that is worth its while.
+func (p *problem) nests(o *Options, way direction) direction {
+	if way == upwards && o.direction == chosen && p.n >= nestedClasses && p.fitsNested() {
+		return nested
+	}
+	return way
+}
+
 // plan chooses the direction of the search and refuses one that takes too long. It depends on the number of workers only in
 // whether it refuses.
 func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	fits := p.fitsDownwards(o)
-	if o.direction != chosen && (o.direction == upwards || fits) {
+	switch {
+	case o.direction == upwards, o.direction == downwards && fits, o.direction == nested && p.fitsNested():
 		return o.direction, nil
 	}
 	down := math.Inf(1)

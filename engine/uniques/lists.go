@@ -28,6 +28,8 @@ type listBuilder struct {
 	levels []listLevel
 	found  []found // from a downward search
 	empty  bool
+
+	byClass func(class int, dst []uint64) []uint64 // from a nested search
 }
 
 // A listLevel holds the sets of one size: those of the first class of a block, then of the second, and so on.
@@ -91,6 +93,27 @@ func (b *listBuilder) addBlock(p *problem, l, below *level, c *counts, block int
 	last.blocks[block], last.counts[block] = sets, count
 }
 
+// addListings keeps the sets of all classes, of places in an order of the variables, and tells whether there is memory for them.
+func (b *listBuilder) addListings(p *problem, order []int, sets func(class int) []uint32) bool {
+	b.byClass = func(class int, dst []uint64) []uint64 {
+		from := len(dst)
+		for _, s := range sets(class) {
+			var set uint64
+			for ; s != 0; s &= s - 1 {
+				set |= 1 << order[bits.TrailingZeros32(s)]
+			}
+			dst = append(dst, set)
+		}
+		slices.SortFunc(dst[from:], compareSets)
+		return dst
+	}
+	total := 0
+	for i := range p.n {
+		total += len(sets(i))
+	}
+	return p.budget.take(8 * int64(total))
+}
+
 func (b *listBuilder) emptySet(p *problem) { b.empty = true }
 
 // finish puts the sets of each class together.
@@ -108,6 +131,10 @@ func (b *listBuilder) finish(p *problem) {
 	m.sets = make([]uint64, total)
 	if b.empty {
 		return
+	}
+	for i := 0; b.byClass != nil && i < p.n; i++ {
+		at := m.offset[p.class(i)]
+		b.byClass(i, m.sets[at:at])
 	}
 	filled := make([]int32, len(b.r.Count))
 	slices.SortFunc(b.found, func(x, y found) int {

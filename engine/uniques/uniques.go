@@ -6,9 +6,10 @@
 // contingency table, and sums them to scores and to contributions of variables and categories; [DIS] and [DISIS] turn them
 // into estimates of the probability of a correct match.
 //
-// Two searches give the same result. Upwards, set by set in order of size, only classes that are not yet unique on a subset are
-// counted (stripped partitions), and of those that are equal on a larger set only one representative (a cover). Downwards, for keys
-// of few and small variables, margins of a dense table are taken one variable at a time. The choice is made by an estimate of
+// Three searches give the same result. Nested, for keys that fit in a word, the sets that begin at a variable are looked for in blocks of
+// classes that are equal in it, small enough for the cache. Upwards, set by set in order of size, only classes that are not yet unique on a
+// subset are counted (stripped partitions), and of those that are equal on a larger set only one representative (a cover). Downwards, for
+// keys of few and small variables, margins of a dense table are taken one variable at a time. The choice is made by an estimate of
 // their cost. See the package's example.
 //
 // Sources: Elliot, Manning & Ford 2002 (International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10);
@@ -62,6 +63,7 @@ type Options struct {
 
 	direction direction
 	covers    int // least number of classes that covers are made for; 0 means coverClasses
+	lattice   int // most entries of a block that is not split further; 0 means latticeMost
 }
 
 // A direction is the way a search goes through the lattice of sets; tests force one.
@@ -71,6 +73,7 @@ const (
 	chosen direction = iota
 	upwards
 	downwards
+	nested // by blocks
 )
 
 // A Result has one entry a class of the table searched, in the table's order; values are those of each record of the class.
@@ -131,12 +134,7 @@ func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, erro
 		if err := o.fits(p, way); err != nil {
 			return nil, err
 		}
-		if way == downwards {
-			err = p.searchDown(ctx, &o, tally)
-		} else {
-			err = p.searchUp(ctx, &o, tally)
-		}
-		if err != nil {
+		if err := p.search(ctx, &o, p.nests(&o, way), tally); err != nil {
 			return nil, err
 		}
 	}
@@ -146,6 +144,21 @@ func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, erro
 		o.Progress(total, total)
 	}
 	return r, nil
+}
+
+// search goes one way, upwards where that has no memory.
+func (p *problem) search(ctx context.Context, o *Options, way direction, tally *tally) error {
+	switch way {
+	case downwards:
+		return p.searchDown(ctx, o, tally)
+	case nested:
+		done, err := p.searchNested(ctx, o, tally)
+		if done || err != nil {
+			return err
+		}
+		p.budget.full.Store(false)
+	}
+	return p.searchUp(ctx, o, tally)
 }
 
 var errOptions = errors.New("uniques: wrong options")
