@@ -15,6 +15,9 @@ func (a *Apart) aside(parts []int) (*run, error) {
 	some := &run{chain: r.chain, o: r.o, env: r.env, fitted: r.fitted, tables: maps.Clone(r.tables), domains: r.domains, store: r.store,
 		finals: maps.Clone(r.finals)}
 	some.prepare()
+	if r.o.Memory > 0 { // others like this one take their part of it
+		some.o.Memory = max(r.o.Memory/int64(r.o.Workers), 1)
+	}
 	some.o.Workers, some.o.AllowEmpty = 1, true // whether all rows have something is for who knows all
 	for i := range some.asked {
 		some.asked[i] = true

@@ -138,6 +138,9 @@ func (s *Sink) Begin(_ context.Context, parts []operators.Part, out []operators.
 	}
 	s.elements = shape.columnElements(s.fields, s.formats)
 	for i, o := range s.outputs {
+		if s.put != nil {
+			break
+		}
 		if err := s.begin(i, o, shape); err != nil {
 			s.Abort()
 			return nil, err

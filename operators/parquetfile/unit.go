@@ -280,12 +280,23 @@ func (u *unit) complete() (*made, error) {
 		return nil, fmt.Errorf("%s: encoding: %w", w.part, err)
 	}
 	if p, ok := w.part.(*part); ok && u.sink.source != nil && w.keep != nil && w.kept > 0 && w.kept < p.rows {
-		wanted := u.sink.outputs[u.output].layouts[p.file].newLeaf
-		if m.original, err = p.rewrite(w.keep, wanted, u.sink.codec); err != nil {
+		l, err := u.layout(p.file)
+		if err == nil {
+			m.original, err = p.rewrite(w.keep, l.newLeaf, u.sink.codec)
+		}
+		if err != nil {
 			return nil, &schemas.InputError{Location: p.Location(), Err: err}
 		}
 	}
 	return m, nil
+}
+
+// layout is that of the rows of an input in the output.
+func (u *unit) layout(f *file) (*layout, error) {
+	if u.sink.put != nil { // of many inputs only few are looked at
+		return u.sink.arrange(f)
+	}
+	return u.sink.outputs[u.output].layouts[f], nil
 }
 
 // pass takes row groups of a unit that is not complete: they are written if it is the unit's turn, and wait otherwise. It waits

@@ -150,11 +150,15 @@ type drive struct {
 // count counts stage n in a job, adds the tables up and fits.
 func (d *drive) count(ctx context.Context, n int) error {
 	name := fmt.Sprintf("counted-%d", n)
-	d.o.Progress("counting", 0, 0)
 	if there, err := d.folder.has(ctx, name); err != nil {
 		return err
 	} else if !there {
-		if err := d.submit(ctx, countJob(d, n)); err != nil {
+		stage := "counting"
+		if d.driver.Stages() > 1 {
+			stage = fmt.Sprintf("counting, stage %d of %d", n, d.driver.Stages())
+		}
+		err := d.watched(ctx, stage, func(e int) string { return seenName(n, e) }, func() error { return d.submit(ctx, countJob(d, n)) })
+		if err != nil {
 			return err
 		}
 		if err := d.folder.put(ctx, name, []byte(time.Now().UTC().Format(time.RFC3339))); err != nil {
@@ -211,17 +215,19 @@ func (d *drive) table(ctx context.Context, n, k int) (*contingency.Table, error)
 
 // write writes the pieces of the output in a job, and puts them together.
 func (d *drive) write(ctx context.Context, sink operators.Sink) ([]*operators.Wrote, error) {
-	d.o.Progress("writing", 0, 0)
 	to, ok := sink.(*parquetfile.Sink)
 	if !ok {
 		return nil, fmt.Errorf("the output is not Parquet")
+	}
+	if _, err := to.Begin(ctx, d.driver.Parts(), d.job.Chain.Output()); err != nil {
+		return nil, err
 	}
 	left, err := d.left(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(left) > 0 {
-		if err := d.submit(ctx, writeJob(d, left)); err != nil {
+		if err := d.watched(ctx, "writing", wroteName, func() error { return d.submit(ctx, writeJob(d, left)) }); err != nil {
 			return nil, err
 		}
 	}
@@ -231,9 +237,6 @@ func (d *drive) write(ctx context.Context, sink operators.Sink) ([]*operators.Wr
 		if err := d.folder.getGob(ctx, wroteName(e), wrote[e]); err != nil {
 			return nil, err
 		}
-	}
-	if _, err := to.Begin(ctx, d.driver.Parts(), d.job.Chain.Output()); err != nil {
-		return nil, err
 	}
 	for i := range d.driver.Parts() {
 		piece, err := d.folder.get(ctx, pieceName(i))

@@ -160,3 +160,27 @@ func TestSameBytes(t *testing.T) {
 		})
 	}
 }
+
+// Tables that do not fit in memory are kept on the disk of driver and workers, and the bytes are the same; what an element cannot hold is told.
+func TestLittleMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "one.parquet")
+	residents(t, 20000, 500, path)
+	text := func(to string) string {
+		return specOf("\nkey: {variables: [id, age]}\noperators: [frequency: {}]", path, to)
+	}
+	_, want := ran(t, text(t.TempDir()+"/"), nil)
+	for _, reload := range []bool{false, true} {
+		spec, err := specfile.Decode("spec", []byte(text(t.TempDir()+"/")))
+		require.NoError(t, err)
+		outcome, err := pipeline.Run(t.Context(), spec, session.Options{Runner: &Runner{Rows: 1, Shards: 2, reload: reload}, Memory: 200_000, Workers: 2})
+		require.NoError(t, err)
+		assert.Positive(t, outcome.Summary.Run.SpilledBytes)
+		got, err := os.ReadFile(outcome.Outputs[0])
+		require.NoError(t, err)
+		assert.True(t, want[0] == string(got))
+	}
+	spec, err := specfile.Decode("spec", []byte(text(t.TempDir()+"/")))
+	require.NoError(t, err)
+	_, err = pipeline.Run(t.Context(), spec, session.Options{Runner: &Runner{Rows: 1 << 20}, Memory: 200_000})
+	require.ErrorContains(t, err, "take smaller elements (--element_rows)")
+}

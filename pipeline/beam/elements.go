@@ -104,7 +104,7 @@ func (t *task) count(ctx context.Context, element int, emit func(key string, tab
 	var blobs [][]byte
 	err := t.do(ctx, element, func(ctx context.Context, s *state) error {
 		keys, blobs = nil, nil
-		run, _, err := s.ready(ctx, t.Stage)
+		run, job, err := s.ready(ctx, t.Stage)
 		if err != nil {
 			return err
 		}
@@ -119,6 +119,11 @@ func (t *task) count(ctx context.Context, element int, emit func(key string, tab
 			whole := make([]bool, len(table.Variables))
 			for v, key := range run.Requests(t.Stage)[k].Keys {
 				whole[v] = key.Levels != nil
+			}
+			if table.OnDisk() {
+				limit := job.Options.Memory
+				return &budget.MemoryError{What: fmt.Sprintf("a table of %d key combinations of one element", table.Classes()),
+					Needs: max(16*int64(table.Classes()), limit), Limit: limit, Advice: []any{"take smaller elements (--element_rows)"}}
 			}
 			shards, err := table.Shards(ctx, s.manifest.Shards, whole)
 			if err != nil {

@@ -22,7 +22,7 @@ func (f folder) make() error {
 	if files.Elsewhere(string(f)) {
 		return nil
 	}
-	if err := os.MkdirAll(files.Plain(string(f)), 0o700); err != nil {
+	if err := os.MkdirAll(files.Plain(string(f)), 0o777); err != nil {
 		return files.CannotWrite(string(f), err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 
@@ -30,6 +31,7 @@ var (
 	states   = map[folder]*state{}
 	statesMu sync.Mutex
 	room     = make(chan struct{}, max(runtime.GOMAXPROCS(0), 1)) // elements that a process takes at the same time
+	tempDir  = os.TempDir()                                       // before a job has one of its own
 )
 
 // attend makes the driver's own run that of the workers in its process; the function ends that, when none is at work.
@@ -122,7 +124,8 @@ func (s *state) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := session.Prepare(s.ctx, spec, session.Options{Seed: m.Seed, Memory: m.Memory, Batch: m.Batch, InsecureSecret: m.Insecure, Spread: m.Spread})
+	o := session.Options{Seed: m.Seed, Memory: m.Memory, Batch: m.Batch, InsecureSecret: m.Insecure, Spread: m.Spread, TempDir: tempDir}
+	job, err := session.Prepare(s.ctx, spec, o)
 	if err != nil {
 		return err
 	}
