@@ -17,8 +17,15 @@ const (
 // mostWorkers is how many workers the exact search uses at most, since each takes memory.
 const mostWorkers = 16
 
+// leastWorkers is for how many workers there must be memory, for Auto to choose the exact search.
+const leastWorkers = 2
+
 // mostSteps is what Auto lets the exact search take: some 20 seconds of one processor, at two steps of package budget each.
 const mostSteps = budget.Minute / 3 / 2
+
+// dearer is how many times as long as Subsets a chain takes at least to score a set: it goes through all cells for it. Of few variables it comes to
+// most of the sets.
+const dearer = 8
 
 // exactBytes is about the memory that the exact search of k variables takes, apart from the scoring of their subsets.
 func exactBytes(k, workers int) int64 {
@@ -41,13 +48,16 @@ func exactSteps(k, cells int) int64 {
 // passes is the steps of both passes of the program.
 func passes(k int) int64 { return 3 << (2 * k) }
 
+// takesLong tells whether the exact search of k variables with so many occupied cells takes longer than chains would.
+func takesLong(k, cells int) bool { return passes(k)+int64(cells)<<min(k, 24)/dearer > mostSteps }
+
 // exactAffordable tells whether Auto should search exactly, and in one phrase why or why not.
 func exactAffordable(scores *bayes.Scores, o Options) (ok bool, reason string) {
 	k, cells := scores.Data().Variables(), scores.Data().Cells()
 	if k > maxExact {
 		return false, fmt.Sprintf("%d variables are more than the %d of the exact posterior", k, maxExact)
 	}
-	o.Workers = mostWorkers // what is chosen must not depend on them
+	o.Workers = leastWorkers // what is chosen must not depend on them, and fewer are taken where memory is short
 	allowed := "the memory allowed"
 	if o.Choice > 0 {
 		o.Memory, allowed = o.Choice, budget.Size(o.Choice)+", taken where no memory is allowed expressly"
@@ -55,7 +65,7 @@ func exactAffordable(scores *bayes.Scores, o Options) (ok bool, reason string) {
 	if err := exactRefusal(scores, o); err != nil {
 		return false, fmt.Sprintf("%d variables in %d cells are too many for the exact posterior in %s", k, cells, allowed)
 	}
-	if exactSteps(k, cells) > mostSteps {
+	if takesLong(k, cells) {
 		return false, fmt.Sprintf("the exact posterior of %d variables in %d cells would take long", k, cells)
 	}
 	return true, fmt.Sprintf("%d variables are few enough for the exact posterior", k)

@@ -213,3 +213,13 @@ func mustFill(t *testing.T, s *bayes.Scores, o Options) Options {
 	require.NoError(t, err)
 	return filled
 }
+
+// Twelve variables of millions of cells are searched exactly: chains would score most of their 4,096 sets one by one.
+func TestWhatTakesLong(t *testing.T) {
+	for _, c := range []struct {
+		variables, cells int
+		long             bool
+	}{{8, 30_000_000, false}, {12, 2_600_000, false}, {12, 30_000_000, true}, {14, 1_000_000, false}, {14, 10_000_000, true}, {16, 1000, true}, {18, 1000, true}} {
+		require.Equal(t, c.long, takesLong(c.variables, c.cells), "%d variables in %d cells", c.variables, c.cells)
+	}
+}
