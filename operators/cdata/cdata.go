@@ -61,6 +61,9 @@ func schemaOf(s *C.struct_ArrowArrayStream) (*arrow.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the schema of the record batches cannot be taken: %w", err)
 	}
+	if err := measured(arrow.StructOf(schema.Fields()...)); err != nil {
+		return nil, fmt.Errorf("the schema of the record batches cannot be taken: %w", err)
+	}
 	return schema, nil
 }
 
@@ -98,31 +101,48 @@ func (b *batches) Schema() *arrow.Schema { return b.plain }
 // Close is a Batches'.
 func (b *batches) Close() {}
 
-// Next is a Batches'.
+// Next is a Batches'. Batches without rows are passed over: hosts leave out buffers of them.
 func (b *batches) Next() (arrow.Record, error) {
+	for {
+		r, empty, err := b.next()
+		if err != nil || !empty {
+			return r, err
+		}
+	}
+}
+
+// next is the next batch; empty: it has no rows, and is nil.
+func (b *batches) next() (_ arrow.Record, empty bool, _ error) {
 	c := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
 	defer C.free(unsafe.Pointer(c))
 	what := fmt.Sprintf("record batch %d", b.number)
 	if code := C.microrisk_stream_next(b.stream, c); code != 0 {
-		return nil, failed(b.stream, what, code)
+		return nil, false, failed(b.stream, what, code)
 	}
 	if c.release == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	defer C.microrisk_array_release(c) // what is taken over is not in it any more
 	b.number++
+	if c.length == 0 {
+		return nil, true, nil
+	}
+	t := arrow.StructOf(b.schema.Fields()...)
+	if err := sound(c, t); err != nil {
+		return nil, false, fmt.Errorf("%s is not as Arrow has it: %w", what, err)
+	}
 	var a arrow.Array
 	err := trying(func() (err error) {
-		a, err = cdata.ImportCArrayWithType(cdata.ArrayFromPtr(uintptr(unsafe.Pointer(c))), arrow.StructOf(b.schema.Fields()...))
+		a, err = cdata.ImportCArrayWithType(cdata.ArrayFromPtr(uintptr(unsafe.Pointer(c))), t)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be taken: %w", what, err)
+		return nil, false, fmt.Errorf("%s cannot be taken: %w", what, err)
 	}
 	defer a.Release()
 	rows := a.(*array.Struct)
 	if rows.NullN() > 0 {
-		return nil, fmt.Errorf("%s has rows that are null altogether, which a table has not", what)
+		return nil, false, fmt.Errorf("%s has rows that are null altogether, which a table has not", what)
 	}
 	columns := make([]arrow.Array, rows.NumField())
 	for i := range columns {
@@ -132,7 +152,7 @@ func (b *batches) Next() (arrow.Record, error) {
 		columns[i] = ofViews(columns[i])
 		defer columns[i].Release()
 	}
-	return array.NewRecord(b.plain, columns, int64(rows.Len())), nil
+	return array.NewRecord(b.plain, columns, int64(rows.Len())), false, nil
 }
 
 // withoutViews is a schema whose views of text are plain columns.

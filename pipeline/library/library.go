@@ -5,6 +5,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -137,7 +138,10 @@ func do(ctx context.Context, verb string, text []byte, records operators.Source,
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return nil, nil, session.Wrong(fmt.Errorf("the request is no JSON of a request: %w", err))
+		return nil, nil, session.Wrong(notTaken(err))
+	}
+	if r.Options.Workers < 0 || r.Options.Memory < 0 {
+		return nil, nil, session.Wrong(errors.New("options: workers and memory (bytes) are whole numbers from 1 up, or left out"))
 	}
 	spec, err := specOf(verb, &r)
 	if err != nil {
@@ -162,26 +166,39 @@ func do(ctx context.Context, verb string, text []byte, records operators.Source,
 	return assess(ctx, spec, options)
 }
 
+// notTaken says what is wrong with a request that is none.
+func notTaken(err error) error {
+	var kind *json.UnmarshalTypeError
+	if name, is := strings.CutPrefix(err.Error(), "json: unknown field "); is {
+		return fmt.Errorf("the request has no field %s: it has spec, row, values and options, and options have workers, memory, temp_dir and seed", name)
+	}
+	if errors.As(err, &kind) {
+		right := map[string]string{"string": "a text", "int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 up"}
+		return fmt.Errorf("%s is a %s; it must be %s", kind.Field, kind.Value, cmp.Or(right[kind.Type.String()], "as microrisk.h has it"))
+	}
+	return fmt.Errorf("the request is no JSON of a request: %w", err)
+}
+
 // specOf is the spec of a request, of which source and sink are those of the call.
 func specOf(verb string, r *Request) (*schemas.Spec, error) {
-	var whole map[string]any
+	whole := map[string]json.RawMessage{} // what is in it stays as it was written: order, and each digit of numbers
 	if len(r.Spec) == 0 {
 		r.Spec = json.RawMessage(`{}`)
 	}
-	if err := json.Unmarshal(r.Spec, &whole); err != nil {
-		return nil, session.Wrong(fmt.Errorf("spec is no mapping: %w", err))
+	if err := json.Unmarshal(r.Spec, &whole); err != nil || whole == nil {
+		return nil, session.Wrong(errors.New(`spec is no mapping; it is one such as {"key": {"variables": ["AGE"]}, "operators": [{"suda": {}}]}`))
 	}
 	for _, name := range []string{"source", "sink"} {
-		if whole[name] != nil {
+		if said(whole[name]) {
 			return nil, session.Wrong(fmt.Errorf("spec: %s is that of the call, record batches in memory; leave it out", name))
 		}
 	}
-	if whole["version"] == nil {
-		whole["version"] = schemas.Version
+	if !said(whole["version"]) {
+		whole["version"] = fmt.Append(nil, schemas.Version)
 	}
-	whole["source"] = map[string]any{"path": "-"}
-	if verb == "assess" {
-		whole["sink"] = map[string]any{"path": "-"}
+	whole["source"] = json.RawMessage(`{"path": "-"}`)
+	if delete(whole, "sink"); verb == "assess" {
+		whole["sink"] = json.RawMessage(`{"path": "-"}`)
 	}
 	text, err := json.Marshal(whole)
 	if err != nil {
@@ -199,6 +216,9 @@ func specOf(verb string, r *Request) (*schemas.Spec, error) {
 	_, err = schemas.DecodeDocument("spec", root, look, nil)
 	return look.spec, err
 }
+
+// said tells whether a part of a spec says something.
+func said(part json.RawMessage) bool { return part != nil && string(part) != "null" }
 
 // looked is the spec of a verb that only looks: it need not have operators, and has no sink.
 type looked struct{ spec *schemas.Spec }

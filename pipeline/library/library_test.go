@@ -72,9 +72,14 @@ func TestErrorsAreValues(t *testing.T) {
 		kind, want    string
 	}{
 		{"asses", `{}`, library.Misasked, "spec", `there is no verb "asses": it is one of assess, explain, inspect`},
-		{"assess", `{"spek": {}}`, library.Misasked, "spec", `unknown field "spek"`},
+		{"assess", `{"spek": {}}`, library.Misasked, "spec", `the request has no field "spek"`},
 		{"assess", `{"spec": {"sink": {"path": "x"}}}`, library.Misasked, "spec", "sink is that of the call"},
 		{"assess", `{"spec": [1]}`, library.Misasked, "spec", "spec is no mapping"},
+		{"assess", `{"spec": null, "options": {"wrokers": 2}}`, library.Misasked, "spec", `no field "wrokers": it has spec`},
+		{"assess", `{"options": {"memory": "1GiB"}}`, library.Misasked, "spec", "options.memory is a string; it must be a whole number"},
+		{"assess", `{"options": {"seed": -1}}`, library.Misasked, "spec", "options.seed is a number -1; it must be a whole number from 0 up"},
+		{"explain", `{"row": 1.5}`, library.Misasked, "spec", "row is a number 1.5; it must be a whole number"},
+		{"assess", `{"options": {"workers": -1}}`, library.Misasked, "spec", "from 1 up"},
 		{"assess", `{"spec": {"key": {"variables": ["agee"]}, "operators": [{"suda": {}}]}}`, library.Misasked, "spec", `did you mean "age"?`},
 		{"explain", `{"spec": {"key": {"variables": ["age"]}}}`, library.Misasked, "spec", "row says which record"},
 		{"explain", `{"spec": {"key": {"variables": ["age"]}}, "row": 8}`, library.Misasked, "spec", "there is no row 8; the input has 8 rows"},
@@ -95,6 +100,25 @@ func TestErrorsAreValues(t *testing.T) {
 	defer source.Release()
 	_, answer := library.Do(ended, "inspect", []byte(`{}`), source, library.Options{})
 	require.Equal(t, library.Interrupted, answer.Status)
+}
+
+// A spec is read as it was written: the order of its mappings, and all digits of its numbers.
+func TestSpecsStayAsWritten(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "code", Type: arrow.BinaryTypes.String}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Int64Builder).AppendValues([]int64{1<<53 + 1, 1 << 53}, nil)
+	b.Field(1).(*array.StringBuilder).AppendValues([]string{"1.0", "1"}, nil)
+	record := b.NewRecord()
+	reader, err := array.NewRecordReader(schema, []arrow.Record{record})
+	require.NoError(t, err)
+	source, err := operators.NewRecords(reader)
+	require.NoError(t, err)
+	made, answer := library.Do(t.Context(), "assess", []byte(`{"spec": {"operators": [{"recode": {"z": {"from": "id", "width": 5}, "b": {"from": "id", "width": 2}}},
+		{"select": {"rows": {"id": [9007199254740993], "code": [1.0]}}}]}}`), source, library.Options{})
+	require.Nil(t, answer.Error)
+	require.Equal(t, "z", made.Schema.Field(2).Name)
+	require.Len(t, made.Records, 1)
+	require.Equal(t, []int64{1<<53 + 1}, made.Records[0].Column(0).(*array.Int64).Int64Values())
 }
 
 // Answers are JSON with the words that the reference has.

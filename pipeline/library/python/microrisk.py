@@ -80,7 +80,7 @@ def explain(table, row, key=None, *, fraction=None, population_size=None, weight
 def inspect(table, key=None, *, values=(), missing=None, progress=None, **options):
     """What is in the table, as a dict: its columns, or the categories of those in values, or how a key singles records out."""
     spec = _spec(key, None, None, None, missing) if key else {}
-    return _call("inspect", {"spec": spec, "values": list(values), "options": options}, table, progress)[0]["table"]
+    return _call("inspect", {"spec": spec, "values": [values] if isinstance(values, str) else list(values), "options": options}, table, progress)[0]["table"]
 
 
 def version():
@@ -107,6 +107,13 @@ def _spec(key, fraction, population_size, weight, missing):
 
 def _operator(o, replace=False):
     return ({o: {"replace": True}} if replace else {o: {}}) if isinstance(o, str) else o
+
+
+def _number(value):
+    """A scalar or array of numpy as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{value!r} is a {type(value).__name__}: a spec has texts, numbers, truths, lists and mappings")
 
 
 _Progress = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
@@ -146,10 +153,11 @@ def _call(verb, request, table, progress, makes=False):
             return 1
         return 0
 
+    text = json.dumps(request, default=_number, allow_nan=False).encode()
     lib = _library()
     given, made, answer = stream_of(table), Stream(), ctypes.c_void_p()
     callback = _Progress(told)
-    status = lib.microrisk_call(verb.encode(), json.dumps(request).encode(), given.address(), ctypes.addressof(made) if makes else None, callback, None,
+    status = lib.microrisk_call(verb.encode(), text, given.address(), ctypes.addressof(made) if makes else None, callback, None,
                                 ctypes.byref(answer))
     try:
         text = json.loads(ctypes.string_at(answer).decode())
@@ -178,7 +186,11 @@ def _like(table, records):
         try:
             import pyarrow
         except ImportError:
-            return pandas.DataFrame(records.to_pydict())
+            columns = records.to_pydict()
+            made = pandas.DataFrame(columns)
+            if len(made) == len(table):  # no row was left out
+                made.index = table.index
+            return made
         return pyarrow.table(records).to_pandas()
     if kind in ("pyarrow", "duckdb"):
         import pyarrow

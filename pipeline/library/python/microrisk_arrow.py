@@ -51,14 +51,19 @@ def stream_of(table):
     if hasattr(table, "__arrow_c_stream__"):
         return _Capsule(table.__arrow_c_stream__())
     if type(table).__module__.split(".")[0] == "pandas" and hasattr(table, "columns"):
-        table = {str(name): _plain(table[name]) for name in table.columns}
+        names = [str(name) for name in table.columns]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two columns are called {next(n for n in names if names.count(n) > 1)!r}: rename one of them first")
+        table = {name: _plain(name, table.iloc[:, i]) for i, name in enumerate(names)}
     if isinstance(table, dict):
         return _Made(table)
     raise TypeError(f"a {type(table).__name__} is no table: give what has __arrow_c_stream__ (pyarrow, Polars, pandas, DuckDB), or a dict of lists")
 
 
-def _plain(column):
+def _plain(name, column):
     """A pandas column as a list of Python's values, None for missing ones."""
+    if column.dtype.kind == "M" and any(getattr(v, "nanosecond", 0) for v in column):
+        raise ValueError(f"the column {name} has times finer than microseconds: round them first (dt.floor('us'))")
     return [None if missing else value.item() if hasattr(value, "item") else value for value, missing in zip(column.tolist(), column.isna().tolist())]
 
 
@@ -74,6 +79,11 @@ class _Made:
     """A stream of one batch of columns."""
 
     def __init__(self, columns):
+        for name in columns:
+            if not isinstance(name, str):
+                raise TypeError(f"the column {name!r} has a {type(name).__name__} for a name: names are texts")
+            if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+                raise ValueError(f"the name of the column {name!r} has what no text in UTF-8 without zeros has")
         lengths = {len(values) for values in columns.values()}
         if len(lengths) > 1:
             raise ValueError("columns have different lengths: " + ", ".join(f"{name} {len(values)}" for name, values in columns.items()))
@@ -178,15 +188,22 @@ def _buffers(name, values):
     nulls = len(there) - sum(there)
     valid = _bits(there) if nulls else None
     kinds = {type(v) for v in values if v is not None}
+    if any(k.__module__ == "numpy" for k in kinds):
+        values = [v.item() if type(v).__module__ == "numpy" else v for v in values]
+        kinds = {type(v) for v in values if v is not None}
     if not kinds:
         return b"n", len(values), []
     if kinds == {bool}:
         return b"b", nulls, [valid, _bits([bool(v) for v in values])]
     if kinds == {int}:
-        if any(v is not None and not -2**63 <= v < 2**63 for v in values):
+        least, most = min(v for v in values if v is not None), max(v for v in values if v is not None)
+        if least < -2**63 or most >= 2**64 or least < 0 and most >= 2**63:
             raise ValueError(f"the column {name} has a whole number beyond 64 bits")
-        return b"l", nulls, [valid, struct.pack(f"<{len(values)}q", *(v or 0 for v in values))]
+        code = "q" if most < 2**63 else "Q"
+        return b"l" if code == "q" else b"L", nulls, [valid, struct.pack(f"<{len(values)}{code}", *(v or 0 for v in values))]
     if kinds <= {int, float}:
+        if any(type(v) is int and int(float(v)) != v for v in values):
+            raise ValueError(f"the column {name} has fractions, and a whole number that has more digits than they")
         return b"g", nulls, [valid, struct.pack(f"<{len(values)}d", *(float(v or 0) for v in values))]
     if kinds == {str}:
         texts = [(v or "").encode() for v in values]
@@ -242,6 +259,10 @@ class Records:
         try:
             _check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)))
             columns = [schema.children[i].contents for i in range(schema.n_children)]
+            names = [c.name for c in columns]
+            if len(set(names)) < len(names):
+                raise ValueError(f"two columns are called {next(n for n in names if names.count(n) > 1).decode()}, which a dict has not: take the records "
+                                 "by __arrow_c_stream__")
             out = {c.name.decode(): [] for c in columns}
             while True:
                 batch = Array()

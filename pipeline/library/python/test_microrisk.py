@@ -198,6 +198,72 @@ class TestMicrorisk(unittest.TestCase):
         self.assertEqual(out.table["at"][:2], [None, datetime.datetime(1960, 1, 1, 12, 30)])
         self.assertEqual(out.summary["rows"], 8)
 
+    def test_names_and_numbers_are_kept_or_refused(self):
+        def assess(columns):
+            return microrisk.assess(columns, key=["AGE"], operators=["suda"]).table
+
+        for columns, error, want in [({1: AGE, "AGE": AGE}, TypeError, "names are texts"), ({"A\0GE": AGE, "AGE": AGE}, ValueError, "the name of the column"),
+                                     ({"\ud800": AGE, "AGE": AGE}, ValueError, "the name of the column"),
+                                     ({"AGE": [2**64]}, ValueError, "beyond 64 bits"), ({"AGE": [2**63, -1]}, ValueError, "beyond 64 bits"),
+                                     ({"AGE": [1], "x": [2**53 + 1]}, None, ""), ({"AGE": [1, 2], "x": [2**53 + 1, 0.5]}, ValueError, "more digits")]:
+            if error:
+                with self.assertRaisesRegex(error, want):
+                    assess(columns)
+            else:
+                self.assertEqual(assess(columns)["x"], columns["x"])
+        self.assertEqual(assess({"AGE": [2**64 - 1, None, 5, 5]})["AGE"], [2**64 - 1, None, 5, 5])
+        with self.assertRaisesRegex(ValueError, "not JSON compliant"):
+            microrisk.assess({"AGE": AGE}, key=["AGE"], fraction=float("nan"))
+        with self.assertRaisesRegex(TypeError, "a spec has texts"):
+            microrisk.assess({"AGE": AGE}, key=[object()])
+        self.assertEqual(list(microrisk.inspect({"AGE": AGE}, values="AGE")["values"]), ["AGE"])
+        twice, _ = microrisk.assess(Handmade(table(numbers(AGE, "AGE", "s", "h"), texts(SEX, "x"), texts(SEX, "x"))), key=["AGE"], operators=["suda"])
+        with self.assertRaisesRegex(ValueError, "two columns are called x"):
+            twice.to_pydict()
+
+    def test_numpy_and_pandas(self):
+        try:
+            import numpy
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not there")
+        call = dict(key=["AGE"], operators=["suda"])
+        out = microrisk.assess({"AGE": numpy.array([1, 2, 2]), "x": [numpy.float64(1.5), None, numpy.nan]}, fraction=numpy.float32(0.5), **call).table
+        self.assertEqual((out["AGE"], out["sample_frequency"], out["x"][:2]), ([1, 2, 2], [1, 2, 2], [1.5, None]))
+        self.assertEqual(microrisk.explain({"AGE": [1, 2, 2]}, numpy.int64(1), key="AGE")["sample_frequency"], 2)
+        frame = pandas.DataFrame({"AGE": [1, 2, 2]}, index=["x", "y", "z"])
+        if not hasattr(frame, "__arrow_c_stream__"):
+            self.assertEqual(list(microrisk.assess(frame, **call).table.index), ["x", "y", "z"])
+            for columns, rows, want in [([1, "1"], [[1, 2]], "two columns are called '1'"), (["AGE", "AGE"], [[1, 2]], "two columns are called 'AGE'"),
+                                        (["AGE", "at"], [[1, pandas.Timestamp("2020-01-01 00:00:00.123456789")]], "finer than microseconds")]:
+                with self.assertRaisesRegex(ValueError, want):
+                    microrisk.assess(pandas.DataFrame(rows, columns=columns), **call)
+
+    def test_broken_batches(self):
+        age = numbers(AGE, "AGE", "s", "h")
+        for want, columns in [("-1 values", [Node("s", -1, [None, b""], name="x")]), ("from -1 on", [Node("s", 8, [None, b""], name="x", offset=-1)]),
+                              ('"x": 1 buffers', [Node("s", 8, [None], name="x")]), ('"x": a buffer of int16', [Node("s", 8, [None, None], name="x")]),
+                              ('"x": a buffer of utf8', [Node("u", 8, [None, None, None], name="x")]),
+                              ('"x": 3 values, where there must be 8', [numbers([1, 2, 3], "x", "s", "h")]),
+                              ('"x": 8 values are null', [Node("s", 8, [None, bytes(16)], name="x", nulls=8)]),
+                              ('"x": offsets from 5 to 1', [Node("u", 8, [None, struct.pack("<9i", *[5] * 8, 1), b"abcde"], name="x")]),
+                              ('"x": its items: 1 values, where there must be 9',
+                               [Node("+l", 8, [None, struct.pack("<9i", *range(1, 10))], [numbers([1], "item", "s", "h")], name="x")])]:
+            given = Handmade(table(age, *columns))
+            with self.assertRaisesRegex(microrisk.Error, want):
+                microrisk.assess(given, key=["AGE"], operators=["suda"])
+            self.assertTrue(given.balanced(), want)
+        first = table(age, texts(SEX, "x"))
+        given = Handmade(first, table(age))
+        with self.assertRaisesRegex(microrisk.Error, "record batch 1 is not as Arrow has it: 1 parts"):
+            microrisk.assess(given, key=["AGE"], operators=["suda"])
+        self.assertTrue(given.balanced())
+        with self.assertRaisesRegex(microrisk.Error, "values of -4 bytes"):
+            microrisk.assess(Handmade(table(age, Node("w:-4", 8, [None, b""], name="x"))), key=["AGE"], operators=["suda"])
+        none = Node("+s", 0, [None], [Node("s", 0, [None, None], name="AGE"), Node("u", 0, [None, None, None], name="x")], flags=0)
+        out, _ = microrisk.assess(Handmade(first, none), key=["AGE"], operators=["suda"])
+        self.assertEqual(out.to_pydict()["x"], SEX)
+
     def test_every_type(self):
         for offset in (0, 3):
             given = Handmade(every_type(offset), every_type(offset))
