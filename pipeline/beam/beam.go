@@ -10,8 +10,10 @@ package beam
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"microrisk/operators/files"
 	"microrisk/operators/parquetfile"
 	"microrisk/pipeline/session"
+	"microrisk/schemas"
 )
 
 // A Runner is a session.Runner. The zero value is good for workers in this process.
@@ -62,17 +65,38 @@ func here() bool {
 	case *jobopts.EnvironmentType != "":
 		return false
 	default:
-		return name == "" || strings.HasPrefix(name, "prism") && *jobopts.Endpoint == "" || name == "direct"
+		return name == "" || strings.HasPrefix(name, "prism") && *jobopts.Endpoint == ""
 	}
+}
+
+// known are Beam's runners of jobs, by the names that it knows them by; true: they have a job server.
+var known = map[string]bool{"": false, "prism": false, "PrismRunner": false, "dataflow": false, "DataflowRunner": false, "universal": true,
+	"portable": true, "PortableRunner": true, "flink": true, "FlinkRunner": true, "spark": true, "SparkRunner": true}
+
+// checkFlags says what Beam would end the process for.
+func checkFlags() error {
+	server, ok := known[*runners.Runner]
+	switch {
+	case !ok && schemas.Nearest(*runners.Runner, slices.Collect(maps.Keys(known))) != "":
+		return fmt.Errorf("there is no runner %q; did you mean %s?", *runners.Runner, schemas.Nearest(*runners.Runner, slices.Collect(maps.Keys(known))))
+	case !ok:
+		return fmt.Errorf("there is no runner %q; there are prism, universal, flink, spark and dataflow", *runners.Runner)
+	case server && *jobopts.Endpoint == "":
+		return fmt.Errorf("--runner %s needs the address of its job server (--endpoint HOST:PORT)", *runners.Runner)
+	case *jobopts.Async:
+		return fmt.Errorf("the driver waits for its jobs: leave --async out")
+	}
+	return nil
 }
 
 // Check is a session.Runner's.
 func (r *Runner) Check(j *session.Job) error {
-	if err := j.Apartable(); err != nil {
-		return fmt.Errorf("on a cluster: %w", err)
+	err := j.Apartable()
+	if err == nil {
+		err = checkFlags()
 	}
-	if *jobopts.Async {
-		return fmt.Errorf("on a cluster: the driver waits for its jobs: leave --async out")
+	if err != nil {
+		return fmt.Errorf("on a cluster: %w", err)
 	}
 	if here() {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -152,6 +153,9 @@ func TestRefused(t *testing.T) {
 		*jobopts.EnvironmentType = "DOCKER"
 		t.Cleanup(func() { *jobopts.EnvironmentType = before })
 	}
+	runner := func(name, endpoint string) func(t *testing.T) {
+		return func(t *testing.T) { set(t, map[*string]string{runners.Runner: name, jobopts.Endpoint: endpoint}) }
+	}
 	for name, c := range map[string]struct {
 		from, to, spec, store, want string
 		prepare                     func(t *testing.T)
@@ -159,6 +163,9 @@ func TestRefused(t *testing.T) {
 		"input":    {"people.csv", "out.parquet", "\nkey: {variables: [age]}\noperators: [suda: {}]", "", "people.csv is not Parquet", nil},
 		"output":   {"one.parquet", "out.csv", faultSpec, "", "the output is not Parquet", nil},
 		"order":    {"one.parquet", "out.parquet", "\noperators: [protect_records: {safe: {k: 3}, suppress: cells}]", "", "protect_records must see all rows", nil},
+		"runner":   {"one.parquet", "out.parquet", faultSpec, "", `there is no runner "flonk"; did you mean flink?`, runner("flonk", "")},
+		"none":     {"one.parquet", "out.parquet", faultSpec, "", `there is no runner "dot"`, runner("dot", "")},
+		"endpoint": {"one.parquet", "out.parquet", faultSpec, "", "--runner flink needs the address of its job server", runner("flink", "")},
 		"store":    {"one.parquet", "out.parquet", faultSpec, "", "need a folder that all share", remote},
 		"relative": {"one.parquet", "out.parquet", faultSpec, "/tmp", "one.parquet means another file to each worker", remote},
 	} {
