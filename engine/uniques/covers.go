@@ -29,7 +29,7 @@ const (
 // makeCovers makes the covers of a problem; none where they do not apply.
 func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluator) error {
 	droppable := min(p.variables-coverKept, coverMost)
-	if p.k > 1 || p.anyWild || droppable < 1 || p.n < cmp.Or(o.covers, coverClasses) {
+	if p.k > 1 || droppable < 1 || p.n < cmp.Or(o.covers, coverClasses) {
 		return nil
 	}
 	most := int(p.budget.part(8, coverBytes))

@@ -58,6 +58,10 @@ func (e *evaluator) count(set uint64, out []uint64) {
 	p := e.p
 	e.many = p.many
 	if c := p.cover(set); c != nil && !c.narrow(e) {
+		if p.anyWild {
+			e.missing(set)
+			e.open = e.left(out)
+		}
 		return
 	}
 	live := 0
@@ -70,6 +74,8 @@ func (e *evaluator) count(set uint64, out []uint64) {
 		e.mask = append(e.mask, mask{})
 	}
 	switch {
+	case p.anyWild && p.k == 1:
+		e.open = e.evaluatePlain(set, out)
 	case p.anyWild:
 		e.open = e.evaluateWild(set, out)
 	case p.k > 1:

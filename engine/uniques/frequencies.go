@@ -1,7 +1,11 @@
 package uniques
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"math/bits"
+	"slices"
 
 	"microrisk/engine/contingency"
 )
@@ -19,4 +23,133 @@ func Frequencies(ctx context.Context, t *contingency.Table, policies []Policy) (
 	}
 	r := newResult(t, p, &o)
 	return r, p.frequencies(ctx, r)
+}
+
+// frequencies fills the frequency of every class and the numbers of sample uniques and pairs.
+func (p *problem) frequencies(ctx context.Context, r *Result) error {
+	for i := range p.n {
+		id := p.class(i)
+		r.Frequency[id] = p.table.Count(id)
+	}
+	if p.anyWild {
+		if err := p.compatible(ctx, r); err != nil {
+			return err
+		}
+	}
+	var doubles int64
+	for i := range p.n {
+		id := p.class(i)
+		switch r.Frequency[id] {
+		case 1:
+			r.Uniques++
+		case 2:
+			doubles += p.table.Count(id)
+		}
+	}
+	r.Doubles = float64(doubles) / 2
+	return nil
+}
+
+// patterns groups classes by the variables that they miss under Wildcard.
+func (p *problem) patterns() map[uint64][]uint32 {
+	groups := map[uint64][]uint32{}
+	for i := range p.n {
+		groups[p.missingOf(uint32(i))] = append(groups[p.missingOf(uint32(i))], uint32(i))
+	}
+	return groups
+}
+
+// missingOf is the set of variables that class i misses under Wildcard.
+func (p *problem) missingOf(i uint32) uint64 {
+	var set uint64
+	for v, w := range p.wild {
+		if w != nil && w[i>>6]>>(i&63)&1 == 1 {
+			set |= 1 << v
+		}
+	}
+	return set
+}
+
+// pairBytes are those of a place in a table of a pair of patterns, of which there are at least two a class.
+const pairBytes = 64
+
+// compatible counts the records compatible with each class on the whole key: for every two patterns of missingness the classes of the
+// larger group are looked up among those of the smaller, on the variables that both have.
+func (p *problem) compatible(ctx context.Context, r *Result) error {
+	groups := p.patterns()
+	patterns := slices.SortedFunc(maps.Keys(groups), func(a, b uint64) int {
+		return cmp.Or(cmp.Compare(len(groups[a]), len(groups[b])), cmp.Compare(a, b))
+	})
+	all := ^uint64(0) >> (64 - p.variables)
+	var t pairTable
+	for at, small := range patterns {
+		bytes := pairBytes * int64(len(groups[small]))
+		if at+1 < len(patterns) && !p.budget.take(bytes) {
+			return p.budget.err(bytes)
+		}
+		for _, large := range patterns[at+1:] { // classes of one pattern differ in what they have
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			t.join(p, r, p.masks(all&^(small|large), nil), groups[small], groups[large])
+		}
+		if at+1 < len(patterns) {
+			p.budget.give(bytes)
+		}
+	}
+	return nil
+}
+
+// A pairTable has the distinct masked keys of a group of classes, with the records that have them in that group and in another.
+type pairTable struct {
+	exact
+	slots []pairSlot
+}
+
+type pairSlot struct {
+	key          uint64
+	first        uint32
+	used         bool
+	small, large int64
+}
+
+// join adds the records of each of two groups to the frequencies of the other's classes that have the same masked key.
+func (t *pairTable) join(p *problem, r *Result, masks []mask, small, large []uint32) {
+	t.p, t.mask = p, masks
+	if len(masks) == 0 {
+		t.mask = []mask{{}}
+	}
+	n := 1 << bits.Len(uint(2*len(small)))
+	t.slots = grown(t.slots, n)
+	clear(t.slots)
+	for _, i := range small {
+		s := t.place(i)
+		if !s.used {
+			s.key, _ = t.keyOf(i)
+			s.first, s.used = i, true
+		}
+		s.small += p.table.Count(p.class(int(i)))
+	}
+	for _, i := range large {
+		if s := t.place(i); s.used {
+			id := p.class(int(i))
+			s.large += p.table.Count(id)
+			r.Frequency[id] += s.small
+		}
+	}
+	for _, i := range small {
+		r.Frequency[p.class(int(i))] += t.place(i).large
+	}
+}
+
+// place is that of class i's masked key, or a free one.
+func (t *pairTable) place(i uint32) *pairSlot {
+	key, hash := t.keyOf(i)
+	last := uint64(len(t.slots) - 1)
+	for at := hash >> 20 & last; ; at = (at + 1) & last {
+		s := &t.slots[at]
+		if !s.used || s.key == key && (len(t.mask) == 1 || t.same(i, s.first)) {
+			return s
+		}
+	}
 }

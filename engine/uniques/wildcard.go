@@ -1,124 +1,140 @@
 package uniques
 
-import (
-	"context"
-	"math/bits"
-)
-
-// frequencies fills the frequency of every class and the numbers of sample uniques and pairs.
-func (p *problem) frequencies(ctx context.Context, r *Result) error {
-	for i := range p.n {
-		id := p.class(i)
-		r.Frequency[id] = p.table.Count(id)
-	}
-	if p.anyWild {
-		if err := p.compatible(ctx, r); err != nil {
-			return err
-		}
-	}
-	var doubles int64
-	for i := range p.n {
-		id := p.class(i)
-		switch r.Frequency[id] {
-		case 1:
-			r.Uniques++
-		case 2:
-			doubles += p.table.Count(id)
-		}
-	}
-	r.Doubles = float64(doubles) / 2
-	return nil
-}
-
-// patterns groups classes by the variables that they miss under Wildcard.
-func (p *problem) patterns() map[uint64][]uint32 {
-	groups := map[uint64][]uint32{}
-	for i := range p.n {
-		groups[p.missingOf(uint32(i))] = append(groups[p.missingOf(uint32(i))], uint32(i))
-	}
-	return groups
-}
-
-// missingOf is the set of variables that class i misses under Wildcard.
-func (p *problem) missingOf(i uint32) uint64 {
-	var set uint64
-	for v, w := range p.wild {
-		if w != nil && w[i>>6]>>(i&63)&1 == 1 {
-			set |= 1 << v
-		}
-	}
-	return set
-}
-
-// Bytes of an entry of a table of masked keys, and of all tables that are kept where no memory limit says less.
-const (
-	entryBytes = 80
-	mostTables = 1 << 30
-)
-
-// compatible counts the records compatible with each class on the whole key: for every two patterns of missingness the classes of
-// one are looked up among those of the other, on the variables that both have.
-func (p *problem) compatible(ctx context.Context, r *Result) error {
-	groups := p.patterns()
-	all := uint64(1)<<p.variables - 1
-	if p.variables == 64 {
-		all = ^uint64(0)
-	}
-	for i := range p.n {
-		r.Frequency[p.class(i)] = 0
-	}
-	var masks []mask
-	for other, members := range groups {
-		tables := map[uint64]map[string]int64{}
-		var held int64
-		for own, classes := range groups {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			both := all &^ (own | other)
-			masks = p.masks(both, masks)
-			table := tables[both]
-			if table == nil {
-				bytes := int64(len(members)) * int64(entryBytes+8*len(masks))
-				if held+bytes > p.budget.part(2, mostTables) { // those of other patterns are made again when they are wanted
-					clear(tables)
-					p.budget.give(held)
-					held = 0
-				}
-				if !p.budget.take(bytes) {
-					return p.budget.err(bytes)
-				}
-				held += bytes
-				table = map[string]int64{}
-				for _, j := range members {
-					table[string(p.maskedKey(j, masks))] += p.table.Count(p.class(int(j)))
-				}
-				tables[both] = table
-			}
-			for _, i := range classes {
-				r.Frequency[p.class(int(i))] += table[string(p.maskedKey(i, masks))]
-			}
-		}
-		p.budget.give(held)
-	}
-	return nil
-}
-
-// maskedKey is the part of class i's key under some masks, as bytes.
-func (p *problem) maskedKey(i uint32, masks []mask) []byte {
-	b := make([]byte, 0, 64)
-	for _, m := range masks {
-		k := p.keys[m.word][i] & m.bits
-		b = append(b, byte(k), byte(k>>8), byte(k>>16), byte(k>>24), byte(k>>32), byte(k>>40), byte(k>>48), byte(k>>56))
-	}
-	return b
-}
+import "math/bits"
 
 // A wildcard is the scratch of an evaluator for sets with missing values that match everything.
 type wildcard struct {
 	incomplete []uint64 // classes that miss a variable of the set
 	groups     map[uint64][]uint32
 	masks      []mask
+	fresh      []uint64 // classes that are unique among those that miss nothing
+	complete   []uint64 // bits of the others, and of those known
+	filter     []uint64
+}
+
+// evaluatePlain is evaluateWild where k is 1: then only what is not known yet counts, so that classes that miss nothing are
+// counted as in other searches, and those unique among them are looked up among the incomplete ones.
+func (e *evaluator) evaluatePlain(set uint64, out []uint64) bool {
+	p, x := e.p, &e.wild
+	e.missing(set)
+	x.fresh, x.complete = grown(x.fresh, len(p.base)), grown(x.complete, len(p.base))
+	clear(x.fresh)
+	live, several := 0, false
+	for w, k := range e.known {
+		x.complete[w] = k | x.incomplete[w]
+		live += bits.OnesCount64(^x.complete[w])
+		several = several || x.incomplete[w]&^k != 0
+	}
+	e.known, x.complete = x.complete, e.known
+	e.countKeys(live, x.fresh)
+	e.known, x.complete = x.complete, e.known
+	if several {
+		e.refute(set)
+	}
+	for w, f := range x.fresh {
+		out[w] |= f
+	}
+	return e.left(out)
+}
+
+// left tells whether any class is left for larger sets than one that has been counted: one that is incomplete on it has no minimal
+// sample unique above.
+func (e *evaluator) left(out []uint64) bool {
+	for w, o := range out {
+		if ^o&^e.wild.incomplete[w]&^e.p.many[w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// refute takes the classes that are compatible with an incomplete one from those that seem unique.
+func (e *evaluator) refute(set uint64) {
+	p, x := e.p, &e.wild
+	candidates := e.rest[:0]
+	for w, f := range x.fresh {
+		for ; f != 0; f &= f - 1 {
+			candidates = append(candidates, uint32(w<<6|bits.TrailingZeros64(f)))
+		}
+	}
+	e.rest = candidates
+	if len(candidates) == 0 {
+		return
+	}
+	if x.groups == nil {
+		x.groups = map[uint64][]uint32{}
+	}
+	for pattern, members := range x.groups {
+		x.groups[pattern] = members[:0]
+	}
+	var wild [64]int
+	n := 0
+	for rest := set; rest != 0; rest &= rest - 1 {
+		if v := bits.TrailingZeros64(rest); p.wild[v] != nil {
+			wild[n] = v
+			n++
+		}
+	}
+	for w, k := range e.known {
+		for alive := x.incomplete[w] &^ k; alive != 0; alive &= alive - 1 {
+			b := bits.TrailingZeros64(alive)
+			var pattern uint64
+			for _, v := range wild[:n] {
+				pattern |= p.wild[v][w] >> b & 1 << v
+			}
+			x.groups[pattern] = append(x.groups[pattern], uint32(w<<6|b))
+		}
+	}
+	for pattern, members := range x.groups {
+		if len(members) == 0 {
+			continue
+		}
+		x.masks = p.masks(set&^pattern, x.masks)
+		if len(x.masks) == 0 {
+			x.masks = append(x.masks, mask{})
+		}
+		e.lookUp(members, candidates)
+	}
+}
+
+// lookUp takes the candidates from x.fresh whose masked key one of some classes has. Most have none, as a filter by hash tells.
+func (e *evaluator) lookUp(members, candidates []uint32) {
+	p, x := e.p, &e.wild
+	e.exact.reset(p, x.masks)
+	width := min(bits.Len(uint(16*len(members))), filterBits)
+	x.filter = grown(x.filter, 1<<filterBits/64)
+	filter := x.filter[:max(1, 1<<width/64)]
+	clear(filter)
+	last := uint64(1)<<width - 1
+	keys, m := p.keys[x.masks[0].word], x.masks[0].bits // a filter by the first word alone passes too much, never too little
+	for _, i := range members {
+		e.exact.add(i, 1)
+		h := keys[i] & m * mix >> 32 & last
+		filter[h>>6] |= 1 << (h & 63)
+	}
+	for _, i := range candidates {
+		h := keys[i] & m * mix >> 32 & last
+		if filter[h>>6]>>(h&63)&1&(x.fresh[i>>6]>>(i&63)) != 0 && e.exact.count(i) > 0 {
+			x.fresh[i>>6] &^= 1 << (i & 63)
+		}
+	}
+}
+
+// filterBits are those of the number of places in the filter.
+const filterBits = 18
+
+// missing marks the classes that miss a variable of a set.
+func (e *evaluator) missing(set uint64) {
+	x := &e.wild
+	if x.incomplete == nil {
+		x.incomplete = make([]uint64, len(e.p.base))
+	}
+	clear(x.incomplete)
+	for rest := set; rest != 0; rest &= rest - 1 {
+		for i, w := range e.p.wild[bits.TrailingZeros64(rest)] {
+			x.incomplete[i] |= w
+		}
+	}
 }
 
 // evaluateWild finds the unique classes of a set among those that are complete on it: their own count is exact, then they are looked up
@@ -126,10 +142,7 @@ type wildcard struct {
 // transitive, so classes that are done still count.
 func (e *evaluator) evaluateWild(set uint64, out []uint64) (open bool) {
 	p, x := e.p, &e.wild
-	if x.incomplete == nil {
-		x.incomplete = make([]uint64, len(p.base))
-	}
-	clear(x.incomplete)
+	e.missing(set)
 	out0 := append([]uint64(nil), e.known...) // candidates are what is clear here and complete
 	counted := e.known
 	if p.k > 1 {
@@ -137,11 +150,6 @@ func (e *evaluator) evaluateWild(set uint64, out []uint64) (open bool) {
 	}
 	for rest := set; rest != 0; rest &= rest - 1 {
 		v := bits.TrailingZeros64(rest)
-		if w := p.wild[v]; w != nil {
-			for i := range w {
-				x.incomplete[i] |= w[i]
-			}
-		}
 		if w := p.ignored[v]; w != nil && p.k > 1 {
 			for i := range w {
 				counted[i] |= w[i]
