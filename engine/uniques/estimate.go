@@ -186,11 +186,13 @@ func (p *problem) agreements(ctx context.Context, i int) []uint64 {
 		return []uint64{^uint64(0)}
 	}
 	last := uint64(0)
+	met := p.newAgreed()
+	packed := p.words == 1 && met.top != ^uint64(0)
 	for j := range p.n {
 		if j&0xfffff == 0 && ctx.Err() != nil {
 			return nil
 		}
-		if j == i {
+		if j == i || packed && met.again(p.keys[0][i]^p.keys[0][j]) {
 			continue
 		}
 		var set uint64
@@ -209,6 +211,39 @@ func (p *problem) agreements(ctx context.Context, i int) []uint64 {
 		masks = append(masks, m)
 	}
 	return largest(masks)
+}
+
+// An agreed remembers sets of fields in which two keys of one word differed, to pass over most of those that are met again.
+type agreed struct {
+	top, below uint64 // the highest bit of each field, and the others
+	sets       [256]uint64
+}
+
+func (p *problem) newAgreed() *agreed {
+	a := &agreed{}
+	for _, f := range p.fields {
+		if f.bits > 0 {
+			a.top |= 1 << (f.shift + f.bits - 1)
+		}
+		a.below |= f.mask()
+	}
+	a.below &^= a.top
+	for i := range a.sets {
+		a.sets[i] = ^uint64(0) // no set, but where all 64 bits are fields of their own
+	}
+	return a
+}
+
+// again tells whether keys with such a difference have surely been met before, and remembers it. A sum carries into the highest bit of each field
+// that differs below it.
+func (a *agreed) again(difference uint64) bool {
+	set := (difference&a.below + a.below | difference) & a.top
+	at := &a.sets[set*mix>>56]
+	if *at == set {
+		return true
+	}
+	*at = set
+	return false
 }
 
 // largest keeps the masks that do not lie within another.

@@ -122,3 +122,46 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestAgreements compares the sets on which classes agree with those of every pair, on keys of one word and of several.
+func TestAgreements(t *testing.T) {
+	for _, cards := range [][]int{{3, 4, 1, 5, 2, 17}, {1 << 30, 2, 1 << 30, 5}} {
+		f := randomFile(400, cards...)
+		for _, row := range f.rows {
+			row[0], row[2] = row[0]%3, row[2]%5%uint32(cards[2])
+		}
+		table := f.table(t)
+		var o Options
+		if err := o.normalise(table); err != nil {
+			t.Fatal(err)
+		}
+		p, err := newProblem(table, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.n {
+			if table.Count(i) > 1 {
+				continue
+			}
+			var want []uint64
+			for j := range p.n {
+				var set uint64
+				for v := range cards {
+					if p.code(i, v) == p.code(j, v) {
+						set |= 1 << v
+					}
+				}
+				if i != j && !slices.Contains(want, set) {
+					want = append(want, set)
+				}
+			}
+			got := p.agreements(context.Background(), i)
+			want = largest(want)
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v: class %d agrees on %b, should be %b", cards, i, got, want)
+			}
+		}
+	}
+}
