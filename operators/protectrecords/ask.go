@@ -126,6 +126,9 @@ func (a *Ask) Check(c *schemas.Checker, path string, key *schemas.Key, sampling 
 		c.Add(at+"key", "values that count as missing stay in the release, where they are told from missing ones: leave missing codes out (they are "+
 			"categories then), or make them missing first by an operator (recode, with map: {CODE: null})")
 	}
+	if a.Time != 0 && a.Checks != 0 {
+		c.Add(at+"checks", "checks and time both end the search; leave one of them out")
+	}
 	if a.Fit != "" && a.Suppress != SuppressCells {
 		c.Add(at+"fit", "no single cells are suppressed; say so (suppress: cells), or leave it out")
 	}

@@ -10,7 +10,15 @@ import (
 // A Summary is the operator's part of the summary: what the search found, the best release first, which was made.
 type Summary struct{ Outcome }
 
-// Figures is a Measured's.
+var _ schemas.Judged = (*Summary)(nil)
+
+// Counted is a Judged's.
+func (s *Summary) Counted() int64 { return s.Records }
+
+// LeftOut is a Judged's.
+func (s *Summary) LeftOut() int64 { return 0 }
+
+// Figures is a Judged's.
 func (s *Summary) Figures() map[string]float64 { return map[string]float64{Limit: s.Best[0].Loss} }
 
 // Report is a Reporting operator's.

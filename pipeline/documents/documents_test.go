@@ -151,7 +151,6 @@ func full() map[string]schemas.Document {
 				Fit:          protectrecords.FitOwn,
 				Share:        new(0.5),
 				Loss:         "spread",
-				Time:         7,
 				Checks:       70,
 				Alternatives: new(1)},
 			Drop:    []string{"C"},
@@ -202,7 +201,7 @@ func TestWrittenSpecsAreRead(t *testing.T) {
 			assert.Equal(t, spec, again, "%s", text)
 			assert.NoError(t, valid(t, schemaOf(t, v), text), "%s", text)
 			unsaid := []string{"link.population_size", "evaluate.household", "attack.population", "attack.known_only", "link.errors",
-				"link.error_rates", "link.differ"} // others that are said exclude them
+				"link.error_rates", "link.differ", "protect.time"} // others that are said exclude them
 			for _, f := range spec.Fields().Fields {
 				assert.True(t, f.Said() || slices.Contains(unsaid, v.Name+"."+f.Name),
 					"the test says nothing of %s", f.Name)

@@ -89,15 +89,18 @@ key: {variables: [age, place, sex]}
 operators:
   - protect_records: {safe: {k: 5}, suppress: cells, hierarchies: {age: {widths: [5, 10]}, place: {file: places.csv}}, checks: 300}
   - kanonymity: {k: 5}
-limits: {kanonymity_violations: 0, protection_loss: 0.9}
+limits: {kanonymity_violations: 0, protection_loss: 0.01}
 sink: {path: made.parquet}
 `), 0o600))
 	spec := decoded(t, "s.yaml")
 	summary, err := pipeline.Run(t.Context(), spec, session.Options{})
 	require.NoError(t, err)
+	require.Len(t, summary.Summary.Limits, 2)
 	for _, l := range summary.Summary.Limits {
-		require.False(t, l.Breached, l.Limit)
+		require.Equal(t, l.Limit == protectrecords.Limit, l.Breached, l.Limit)
+		require.EqualValues(t, 400, l.Records)
 	}
+	require.Greater(t, summary.Summary.Operators[protectrecords.Name].(*protectrecords.Summary).Best[0].Loss, 0.01)
 	text, err := os.ReadFile("made.parquet")
 	require.NoError(t, err)
 	for _, told := range []string{"suppressed_cells", "recodings", "places.csv", "widths"} {
