@@ -17,6 +17,9 @@ const (
 	SuppressCells   = "cells"   // single ones
 )
 
+// usualTime is that of a search of which nothing is said.
+const usualTime = 60.0
+
 // Suppressions are the ways.
 var Suppressions = []string{SuppressNone, SuppressRecords, SuppressCells}
 
@@ -69,7 +72,7 @@ func (a *Ask) Fields() []schemas.Field {
 			Flag: &schemas.Flag{Name: "fit", Usage: "when a record with suppressed cells is safe: class, own, or wildcard (for comparison)"}},
 		{Name: "loss", To: &a.Loss, Words: LossNames(), Default: "cells", Doc: "How the loss of information is measured.",
 			Flag: &schemas.Flag{Name: "loss", Usage: "how the loss of information is measured: " + strings.Join(LossNames(), ", ")}},
-		{Name: "time", To: &a.Time, Range: schemas.Positive(), Default: 60.0, Doc: "Seconds after which the search ends with the best so far.",
+		{Name: "time", To: &a.Time, Range: schemas.Positive(), Default: usualTime, Doc: "Seconds after which the search ends with the best so far.",
 			Flag: &schemas.Flag{Name: "time", Usage: "`SECONDS` after which the search ends with the best so far and a bound (default: 60)"}},
 		{
 			Name:  "checks",
@@ -126,7 +129,7 @@ func (a *Ask) Check(c *schemas.Checker, path string, key *schemas.Key, sampling 
 		c.Add(at+"key", "values that count as missing stay in the release, where they are told from missing ones: leave missing codes out (they are "+
 			"categories then), or make them missing first by an operator (recode, with map: {CODE: null})")
 	}
-	if a.Time != 0 && a.Checks != 0 {
+	if a.Time != 0 && a.Time != usualTime && a.Checks != 0 {
 		c.Add(at+"checks", "checks and time both end the search; leave one of them out")
 	}
 	if a.Fit != "" && a.Suppress != SuppressCells {

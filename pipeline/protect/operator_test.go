@@ -116,6 +116,7 @@ func TestOperatorRefuses(t *testing.T) {
 		"say when the release is safe":                       func(s *protect.Spec) { s.Target = protectrecords.Target{} },
 		"the target needs the size of the population":        func(s *protect.Spec) { s.Target = protectrecords.Target{PUSU: .1} },
 		"is a key variable; what is sensitive":               func(s *protect.Spec) { s.Target = protectrecords.Target{Distinct: 2, Sensitive: "sex"} },
+		"checks and time both end the search":                func(s *protect.Spec) { s.Time = 7 },
 		"region is no key variable":                          func(s *protect.Spec) { s.Hierarchies[1].Variable = "region" },
 		"few.csv":                                            func(s *protect.Spec) { s.Hierarchies[1].File = "few.csv" },
 		"nowhere.csv":                                        func(s *protect.Spec) { s.Hierarchies[1].File = "nowhere.csv" },
