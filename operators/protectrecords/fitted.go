@@ -79,7 +79,7 @@ func (f *fitted) column(mem memory.Allocator, c column, rows operators.Rows, hid
 		values = was.Dictionary()
 		values.Retain()
 	} else {
-		values, place = dictionary(mem, f.texts[c.variable])
+		values, place = dictionary(mem, f.texts[c.variable], c.t)
 	}
 	defer values.Release()
 	class := rows.Class[0]
@@ -104,15 +104,19 @@ func (f *fitted) column(mem memory.Allocator, c column, rows operators.Rows, hid
 }
 
 // dictionary has the texts of groups, and where each is: -1 for a missing one.
-func dictionary(mem memory.Allocator, texts []*string) (arrow.Array, []int32) {
-	b := array.NewStringBuilder(mem)
+func dictionary(mem memory.Allocator, texts []*string, t arrow.DataType) (arrow.Array, []int32) {
+	b := array.NewBinaryBuilder(mem, arrow.BinaryTypes.Binary)
 	defer b.Release()
 	place := make([]int32, len(texts))
 	for g, text := range texts {
 		if place[g] = -1; text != nil {
 			place[g] = int32(b.Len())
-			b.Append(*text)
+			b.AppendString(*text)
 		}
 	}
-	return b.NewArray(), place
+	made := b.NewArray()
+	defer made.Release()
+	data := array.NewData(t, made.Len(), made.Data().Buffers(), nil, 0, 0)
+	defer data.Release()
+	return array.MakeFromData(data), place
 }

@@ -32,7 +32,7 @@ var document []byte
 func init() {
 	operators.Register(schemas.Kind{Name: Name, Document: document, New: func() schemas.Config { return &Config{} },
 		Doc: "Makes the least change of the key after which records are safe, as microrisk protect does: key variables become coarser, and cells are hidden. " +
-			"A variable that can be made coarser becomes text, one that is left out is missing throughout. Tables are made safe by protect.",
+			"A variable that can be made coarser becomes text (bytes stay bytes), one that is left out is missing throughout. Tables are made safe by protect.",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "What protect_records lost, by its loss."}}})
 }
 
@@ -74,7 +74,7 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 		}
 		c := column{variable: v, read: -1, t: t}
 		if coarser {
-			c.t = arrow.BinaryTypes.String
+			c.t = textOf(t)
 		} else {
 			c.read, plan.Reads = len(plan.Reads), append(plan.Reads, x.Name)
 		}
@@ -92,6 +92,15 @@ func (o Operator) Bind(in *arrow.Schema) (*operators.Plan, error) {
 	}
 	plan.Tables = append(plan.Tables, b.model.Tables...)
 	return plan, nil
+}
+
+// textOf is the type of a variable that can be made coarser: text, or bytes where there were bytes, which need not be text.
+func textOf(t arrow.DataType) arrow.DataType {
+	switch t.ID() {
+	case arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY:
+		return arrow.BinaryTypes.Binary
+	}
+	return arrow.BinaryTypes.String
 }
 
 // bound is the operator, bound to a schema.

@@ -121,6 +121,35 @@ func TestSpecsStayAsWritten(t *testing.T) {
 	require.Equal(t, []int64{1<<53 + 1}, made.Records[0].Column(0).(*array.Int64).Int64Values())
 }
 
+// Bytes that are no text stay bytes in a release, and are not taken for each other.
+func TestBytesStayBytes(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.BinaryTypes.Binary}}, nil)
+	b := array.NewRecordBuilder(mem, schema)
+	given := []string{"\xff", "\xfe", "\xff", "\xfe", "x"}
+	b.Field(0).(*array.BinaryBuilder).AppendStringValues(given, nil)
+	record := b.NewRecord()
+	b.Release()
+	reader, err := array.NewRecordReader(schema, []arrow.Record{record})
+	require.NoError(t, err)
+	record.Release()
+	source, err := operators.NewRecords(reader)
+	require.NoError(t, err)
+	reader.Release()
+	made, answer := library.Do(t.Context(), "assess", []byte(`{"spec": {"key": {"variables": ["a"]}, "operators": [
+		{"protect_records": {"safe": {"k": 2}, "suppress": "records", "checks": 20}}]}}`), source, library.Options{})
+	require.Nil(t, answer.Error)
+	require.Equal(t, arrow.BINARY, made.Schema.Field(0).Type.ID())
+	for i, want := range given {
+		got := made.Records[0].Column(0).(*array.Binary)
+		require.Equal(t, want == "x", got.IsNull(i))
+		require.True(t, got.IsNull(i) || string(got.Value(i)) == want)
+	}
+	made.Release()
+	source.Release()
+	mem.AssertSize(t, 0)
+}
+
 // Answers are JSON with the words that the reference has.
 func TestAnswers(t *testing.T) {
 	source, _ := people(t)
