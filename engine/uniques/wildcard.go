@@ -10,6 +10,8 @@ type wildcard struct {
 	fresh      []uint64 // classes that are unique among those that miss nothing
 	complete   []uint64 // bits of the others, and of those known
 	filter     []uint64
+	word       int      // of the keys
+	keys       []uint64 // a word of the candidates' keys
 }
 
 // evaluatePlain is evaluateWild where k is 1: then only what is not known yet counts, so that classes that miss nothing are
@@ -52,6 +54,7 @@ func (e *evaluator) left(out []uint64) bool {
 func (e *evaluator) refute(set uint64) {
 	p, x := e.p, &e.wild
 	candidates := e.rest[:0]
+	x.word = -1
 	for w, f := range x.fresh {
 		for ; f != 0; f &= f - 1 {
 			candidates = append(candidates, uint32(w<<6|bits.TrailingZeros64(f)))
@@ -93,31 +96,48 @@ func (e *evaluator) refute(set uint64) {
 		if len(x.masks) == 0 {
 			x.masks = append(x.masks, mask{})
 		}
-		e.lookUp(members, candidates)
+		if candidates = e.lookUp(members, candidates); len(candidates) == 0 {
+			return
+		}
 	}
 }
 
-// lookUp takes the candidates from x.fresh whose masked key one of some classes has. Most have none, as a filter by hash tells.
-func (e *evaluator) lookUp(members, candidates []uint32) {
+// lookUp takes the candidates from x.fresh whose masked key one of some classes has, and returns the others. Most have none, as a filter
+// by hash tells.
+func (e *evaluator) lookUp(members, candidates []uint32) []uint32 {
 	p, x := e.p, &e.wild
+	word, m := x.masks[0].word, x.masks[0].bits // a filter by the first word alone passes too much, never too little
+	keys := p.keys[word]
+	if x.word != word {
+		x.word, x.keys = word, x.keys[:0]
+		for _, i := range candidates {
+			x.keys = append(x.keys, keys[i])
+		}
+	}
 	e.exact.reset(p, x.masks)
 	width := min(bits.Len(uint(16*len(members))), filterBits)
 	x.filter = grown(x.filter, 1<<filterBits/64)
 	filter := x.filter[:max(1, 1<<width/64)]
 	clear(filter)
 	last := uint64(1)<<width - 1
-	keys, m := p.keys[x.masks[0].word], x.masks[0].bits // a filter by the first word alone passes too much, never too little
 	for _, i := range members {
 		e.exact.add(i, 1)
 		h := keys[i] & m * mix >> 32 & last
 		filter[h>>6] |= 1 << (h & 63)
 	}
-	for _, i := range candidates {
-		h := keys[i] & m * mix >> 32 & last
-		if filter[h>>6]>>(h&63)&1&(x.fresh[i>>6]>>(i&63)) != 0 && e.exact.count(i) > 0 {
+	left := 0
+	for j, key := range x.keys {
+		i := candidates[j]
+		h := key & m * mix >> 32 & last
+		if filter[h>>6]>>(h&63)&1 != 0 && e.exact.count(i) > 0 {
 			x.fresh[i>>6] &^= 1 << (i & 63)
+			continue
 		}
+		candidates[left], x.keys[left] = i, key
+		left++
 	}
+	x.keys = x.keys[:left]
+	return candidates[:left]
 }
 
 // filterBits are those of the number of places in the filter.
