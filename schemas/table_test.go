@@ -95,3 +95,11 @@ func TestReferenceStaysBetweenItsMarks(t *testing.T) {
 	with := append(once, "After.\n"...)
 	assert.Equal(t, string(with), string(WithReference(with, nil, nil)))
 }
+
+// More seconds than a duration has are the longest, and no time in the past.
+func TestSeconds(t *testing.T) {
+	assert.EqualValues(t, 1_500_000_000, Seconds(1.5))
+	assert.EqualValues(t, math.MaxInt64, Seconds(1e10))
+	assert.EqualValues(t, math.MaxInt64, Seconds(math.Inf(1)))
+	assert.EqualValues(t, math.MaxInt64, Seconds(math.MaxFloat64))
+}

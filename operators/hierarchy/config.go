@@ -78,6 +78,9 @@ func (c *Config) Check(k *schemas.Checker, path string) {
 	case c.Fixed && (kinds > 0 || len(c.Top) > 0 || c.Least > 0 || c.Most != nil):
 		k.Add(path+".fixed", "a variable that stays as it is has no levels; leave one of them out")
 	}
+	if c.Most != nil && int64(*c.Most) < c.Least {
+		k.Add(path+".most", "the highest level, %d, is below the lowest, %d", *c.Most, c.Least)
+	}
 	for i := 1; i < len(c.Widths); i++ {
 		if r := c.Widths[i] / c.Widths[i-1]; !(r > 1) || math.Abs(r-math.Round(r)) > 1e-9*r {
 			k.Add(path+".widths", "%s is no multiple of %s: bands of a level would lie in two of the next", figure(c.Widths[i]), figure(c.Widths[i-1]))

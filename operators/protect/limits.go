@@ -10,6 +10,7 @@ import (
 
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators/report"
+	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
 
@@ -38,7 +39,7 @@ func (c *Config) within(ctx context.Context) (context.Context, context.CancelFun
 	if c.Seconds == nil {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, time.Duration(*c.Seconds*float64(time.Second)))
+	return context.WithTimeout(ctx, schemas.Seconds(*c.Seconds))
 }
 
 // patient warns if a search without a limit that was said takes long, until what it gives is called.

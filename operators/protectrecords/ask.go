@@ -112,6 +112,9 @@ func (a *Ask) Check(c *schemas.Checker, path string, key *schemas.Key, sampling 
 	}
 	for i := range a.Hierarchies {
 		h := &a.Hierarchies[i]
+		if h.Cells != nil && a.Suppress != SuppressCells {
+			c.Add(at+"hierarchies."+h.Variable+".cells", "no single cells are suppressed; say so (suppress: cells), or leave it out")
+		}
 		if !slices.ContainsFunc(key.Variables, func(v schemas.KeyVariable) bool { return v.Name == h.Variable }) {
 			c.Add(at+"hierarchies."+h.Variable, "%s is no key variable", h.Variable)
 		}

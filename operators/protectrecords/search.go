@@ -210,7 +210,7 @@ func (p *Search) searchOptions(rule recoding.Rule) recoding.Options {
 	o := recoding.Options{Rule: rule, Loss: p.loss, Alternatives: *p.Alternatives, Checks: int(p.Checks),
 		Progress: func(done int, _, _ float64) { p.Progress("trying recodings", int64(done), 0) }}
 	if p.Checks == 0 {
-		o.Time = time.Duration(p.Time * float64(time.Second))
+		o.Time = schemas.Seconds(p.Time)
 	}
 	if p.left == nil && p.Frontier() {
 		p.left = p.riskLeft(rule)

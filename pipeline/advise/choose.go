@@ -225,7 +225,7 @@ func (a *advising) try(ctx context.Context, w *way) (bool, error) {
 	err := tables.Check(&c)
 	var p *protect.Protected
 	if err == nil {
-		within, cancel := context.WithTimeout(ctx, time.Duration(2*a.Seconds*float64(time.Second)))
+		within, cancel := context.WithTimeout(ctx, schemas.Seconds(2*a.Seconds))
 		defer cancel()
 		p, err = protect.Protect(within, a.table, &c, a.with)
 	}

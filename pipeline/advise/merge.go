@@ -24,7 +24,7 @@ func (a *advising) redesign(ctx context.Context, o session.Options) error {
 	}
 	s := redesign.Spec{Source: a.Source, Config: a.Config, Ordered: a.Ordered, Pins: a.Pins, Best: 1, Nodes: new(designs)}
 	s.Config.Overrides = ""
-	within, cancel := context.WithTimeout(ctx, time.Duration(a.Seconds*float64(time.Second)))
+	within, cancel := context.WithTimeout(ctx, schemas.Seconds(a.Seconds))
 	defer cancel()
 	step := Step{Question: "Would merging categories do?", Chosen: "no merge was found that leaves nothing unsafe",
 		Because: "a coarser hierarchy, or one variable less, may help nevertheless"}

@@ -223,7 +223,7 @@ func (c *comparison) patience(v *variant) time.Duration {
 	if v.config.Seconds != nil {
 		seconds = *v.config.Seconds
 	}
-	return time.Duration(2 * seconds * float64(time.Second))
+	return schemas.Seconds(2 * seconds)
 }
 
 // try protects the table once.

@@ -116,6 +116,8 @@ func TestOperatorRefuses(t *testing.T) {
 		"say when the release is safe":                       func(s *protect.Spec) { s.Target = protectrecords.Target{} },
 		"the target needs the size of the population":        func(s *protect.Spec) { s.Target = protectrecords.Target{PUSU: .1} },
 		"is a key variable; what is sensitive":               func(s *protect.Spec) { s.Target = protectrecords.Target{Distinct: 2, Sensitive: "sex"} },
+		"the highest level, 1, is below the lowest, 2":       func(s *protect.Spec) { s.Hierarchies[0].Least, s.Hierarchies[0].Most = 2, new(1) },
+		"no single cells are suppressed; say so":             func(s *protect.Spec) { s.Hierarchies[0].Cells = new(3) },
 		"checks and time both end the search":                func(s *protect.Spec) { s.Time = 7 },
 		"region is no key variable":                          func(s *protect.Spec) { s.Hierarchies[1].Variable = "region" },
 		"few.csv":                                            func(s *protect.Spec) { s.Hierarchies[1].File = "few.csv" },

@@ -250,7 +250,7 @@ func (r *redesigning) run(o session.Options) (*Outcome, error) {
 	}
 	within := r.ctx
 	if r.Seconds != nil {
-		limited, cancel := context.WithTimeout(r.ctx, time.Duration(*r.Seconds*float64(time.Second)))
+		limited, cancel := context.WithTimeout(r.ctx, schemas.Seconds(*r.Seconds))
 		defer cancel()
 		within = limited
 	}
