@@ -11,6 +11,7 @@ import (
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators/report"
 	"microrisk/schemas"
+	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
 

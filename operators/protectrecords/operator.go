@@ -32,7 +32,8 @@ var document []byte
 func init() {
 	operators.Register(schemas.Kind{Name: Name, Document: document, New: func() schemas.Config { return &Config{} },
 		Doc: "Makes the least change of the key after which records are safe, as microrisk protect does: key variables become coarser, and cells are hidden. " +
-			"A variable that can be made coarser becomes text (bytes stay bytes), one that is left out is missing throughout. Records that select leaves in the file without choosing them show no key. Tables are made safe by protect.",
+			"A variable that can be made coarser becomes text (bytes stay bytes), one that is left out is missing throughout. " +
+			"Records that select leaves in the file without choosing them show no key. Tables are made safe by protect.",
 		Limits: []schemas.Figure{{Name: Limit, Doc: "What protect_records lost, by its loss."}}})
 }
 

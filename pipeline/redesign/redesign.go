@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
