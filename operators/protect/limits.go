@@ -11,7 +11,6 @@ import (
 	"microrisk/engine/tabular/protection"
 	"microrisk/operators/report"
 	"microrisk/schemas"
-	"microrisk/schemas"
 	"microrisk/schemas/advice"
 )
 
