@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"microrisk/operators/protect"
 	"microrisk/pipeline/session"

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"microrisk/operators/protect"
 	"microrisk/operators/tablefile"
 	"microrisk/pipeline/redesign"
 	"microrisk/pipeline/session"
+	"microrisk/schemas"
 )
 
 // designs are how many are looked at: the command that is told looks at as many, and finds the same.
