@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -33,7 +32,7 @@ func TestLibrary(t *testing.T) {
 		text, err := c.CombinedOutput()
 		require.NoError(t, err, "%s %v:\n%s", name, args, text)
 	}
-	run("", []string{"CGO_ENABLED=1"}, filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-buildmode=c-shared", "-o", library, ".")
+	run("", []string{"CGO_ENABLED=1"}, "go", "build", "-buildmode=c-shared", "-o", library, ".")
 	t.Run("from C", func(t *testing.T) {
 		program := filepath.Join(folder, "call")
 		run("", nil, cc, "-Wall", "-Wextra", "-Werror", "-o", program, filepath.Join("testdata", "call.c"), "-ldl", "-lpthread")
@@ -50,7 +49,7 @@ func TestLibrary(t *testing.T) {
 		// The notebook runs as its first cell says, in a root that has what it reads.
 		root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 		require.NoError(t, err)
-		run(root, nil, filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", filepath.Join(folder, "microrisk"), ".")
+		run(root, nil, "go", "build", "-o", filepath.Join(folder, "microrisk"), ".")
 		for _, name := range []string{"examples", "pipeline"} {
 			require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(folder, name)))
 		}
