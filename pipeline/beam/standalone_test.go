@@ -60,6 +60,7 @@ func standalone(t *testing.T) string {
 	}
 	port := freePort(t)
 	prism := exec.Command(program, "--job_port", fmt.Sprint(port), "--serve_http=false")
+	prism.Dir = t.TempDir() // workers that it starts leave their options in its folder
 	prism.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	require.NoError(t, prism.Start())
 	t.Cleanup(func() {
