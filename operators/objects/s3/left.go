@@ -25,6 +25,7 @@ func remember(l left) string {
 	}
 	name := filepath.Join(os.TempDir(), scratch.Name()+recordEnding)
 	if os.WriteFile(name, text, 0o600) != nil {
+		os.Remove(name) // a full disk has room for an empty file
 		return ""
 	}
 	return name
@@ -44,8 +45,12 @@ func sweep(ctx context.Context) (gone []string) {
 			continue
 		}
 		text, err := os.ReadFile(r)
+		if err != nil {
+			continue
+		}
 		var l left
-		if err != nil || json.Unmarshal(text, &l) != nil || l.ID == "" {
+		if json.Unmarshal(text, &l) != nil || l.ID == "" { // its process died as it wrote
+			os.Remove(r)
 			continue
 		}
 		b, err := open(ctx, l.Bucket)
