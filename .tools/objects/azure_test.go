@@ -3,6 +3,7 @@ package objects
 import (
 	"encoding/xml"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,7 @@ import (
 
 // azure is as much of Azure's blob storage as the program asks of it: there is no server of it that is a Go module.
 type azure struct {
+	name    string // of the only container
 	mu      sync.Mutex
 	blobs   map[string][]byte // by container/name
 	version map[string]int
@@ -49,7 +51,7 @@ func (a *azure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/account/")
 	q := r.URL.Query()
 	container, _, _ := strings.Cut(name, "/")
-	if container != "census" {
+	if container != a.name {
 		fails(w, http.StatusNotFound, "ContainerNotFound")
 		return
 	}
@@ -120,16 +122,14 @@ func (a *azure) list(w http.ResponseWriter, container, prefix string) {
 	fmt.Fprint(w, `<?xml version="1.0" encoding="utf-8"?><EnumerationResults><Blobs>`)
 	for _, n := range names {
 		fmt.Fprintf(w, "<Blob><Name>%s</Name><Properties><Content-Length>%d</Content-Length><Last-Modified>Mon, 02 Nov 2026 10:00:00 GMT</Last-Modified>"+
-			"<Etag>%s</Etag></Properties></Blob>", n, len(a.blobs[container+"/"+n]), strings.Trim(a.tag(container+"/"+n), `"`))
+			"<Etag>%s</Etag></Properties></Blob>", html.EscapeString(n), len(a.blobs[container+"/"+n]), strings.Trim(a.tag(container+"/"+n), `"`))
 	}
 	fmt.Fprint(w, `</Blobs><NextMarker/></EnumerationResults>`)
 }
 
-func TestAzure(t *testing.T) {
-	file := wide()
-	a := &azure{blobs: map[string][]byte{}, version: map[string]int{}, blocks: map[string][]byte{}}
-	a.put("census/in.parquet", file)
-	a.put("census/some/a.csv", []byte("age,sex\n30,f\n40,m\n"))
+// azureServer is a front of a container.
+func azureServer(t *testing.T, name string) (*front, *azure) {
+	a := &azure{name: name, blobs: map[string][]byte{}, version: map[string]int{}, blocks: map[string][]byte{}}
 	back := httptest.NewServer(a)
 	t.Cleanup(back.Close)
 	f := newFront(t, back.URL)
@@ -137,6 +137,14 @@ func TestAzure(t *testing.T) {
 		"DOMAIN": strings.TrimPrefix(f.URL, "http://")} {
 		t.Setenv("AZURE_STORAGE_"+name, value)
 	}
+	return f, a
+}
+
+func TestAzure(t *testing.T) {
+	file := wide()
+	f, a := azureServer(t, "census")
+	a.put("census/in.parquet", file)
+	a.put("census/some/a.csv", []byte("age,sex\n30,f\n40,m\n"))
 	chunks, _ := keyBytes(t, file)
 	status, said := run(t, "inspect", "azblob://census/in.parquet", "--key", keys, "--quiet")
 	require.Zero(t, status, said)
@@ -154,6 +162,13 @@ func TestAzure(t *testing.T) {
 	status, said = assess("census/some/*.csv", "census/all.csv", "--key", "age,sex")
 	require.Zero(t, status, said)
 	require.Contains(t, string(a.blobs["census/all.csv"]), "30,f,")
+	for _, odd := range []string{`50% a#b?c "d".csv`, "a__0x2f__b.csv", "a/../b.csv", "ü\u2028+&=.csv"} { // written by their names, and read by them
+		status, said = assess("census/some/a.csv", "census/odd/"+odd, "--key", "age,sex")
+		require.Zero(t, status, said)
+		status, said = run(t, "inspect", "azblob://census/odd/"+odd, "--key", "age,sex", "--quiet")
+		require.Zero(t, status, said)
+	}
+	require.Contains(t, a.blobs, "census/odd/ü\u2028+&=.csv")
 
 	before := len(a.blobs)
 	for name, c := range map[string]struct {

@@ -35,18 +35,23 @@ type Output interface {
 // A Completer is what an Output may also be: it can do all that may fail, and last, before any of several outputs is committed.
 type Completer interface{ Complete() error }
 
-// Commit completes the outputs and commits them; the first is committed only when all are complete. After an error all that are not
-// committed are aborted.
+// Commit completes the outputs and commits them; the first is committed only when all are complete, and first those that may fail yet, as
+// they are no Completers. After an error all that are not committed are aborted.
 func Commit(outputs ...Output) error {
+	var first, last []Output
 	for _, o := range outputs {
-		if c, ok := o.(Completer); ok {
-			if err := c.Complete(); err != nil {
-				abort(outputs)
-				return err
-			}
+		c, ok := o.(Completer)
+		if !ok {
+			first = append(first, o)
+			continue
 		}
+		if err := c.Complete(); err != nil {
+			abort(outputs)
+			return err
+		}
+		last = append(last, o)
 	}
-	for _, o := range outputs {
+	for _, o := range append(first, last...) {
 		if err := o.Commit(); err != nil {
 			abort(outputs)
 			return err

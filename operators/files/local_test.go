@@ -52,6 +52,27 @@ func TestNothingIsLeft(t *testing.T) {
 	require.Empty(t, names(t, dir), "no output without the others")
 }
 
+// late is an output whose commit may fail.
+type late struct {
+	io.Writer
+	err     error
+	aborted bool
+}
+
+func (*late) Name() string    { return "late" }
+func (l *late) Commit() error { return l.err }
+func (l *late) Abort()        { l.aborted = true }
+
+func TestWhatMayFailComesFirst(t *testing.T) {
+	dir := t.TempDir()
+	a, err := CreateLocal(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	l := &late{err: os.ErrDeadlineExceeded}
+	require.ErrorIs(t, Commit(a, l), os.ErrDeadlineExceeded)
+	require.True(t, l.aborted)
+	require.Empty(t, names(t, dir))
+}
+
 func TestPlacesThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
 	_, err := CreateLocal(dir)

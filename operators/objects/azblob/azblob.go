@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	azblobblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
+	azblobcontainer "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/azureblob"
 
@@ -27,7 +28,8 @@ func init() { objects.RegisterWritable("azblob", open, nil) }
 
 type container struct {
 	*objects.Blobs
-	name string
+	client *azblobcontainer.Client
+	name   string
 }
 
 func open(ctx context.Context, name string) (objects.Bucket, error) {
@@ -43,7 +45,7 @@ func open(ctx context.Context, name string) (objects.Bucket, error) {
 	if err != nil {
 		return nil, objects.Short(err)
 	}
-	return &container{&objects.Blobs{Bucket: b, Only: only}, name}, nil
+	return &container{&objects.Blobs{Bucket: b, Only: only}, client, name}, nil
 }
 
 func matches(version string) *azblobblob.AccessConditions {
@@ -96,6 +98,9 @@ func (c *container) Create(ctx context.Context, name, key string) (files.Output,
 	default:
 		return nil, reason
 	}
+	if !escaped(key) {
+		return c.upload(ctx, name, key, now), nil
+	}
 	return c.Stream(ctx, c, name, key, &blob.WriterOptions{BeforeWrite: func(as func(any) bool) error {
 		var o *azblob.UploadStreamOptions
 		if !as(&o) {
@@ -116,7 +121,7 @@ func (c *container) Reason(err error) error {
 		return objects.Finally("there is no container %s", c.name)
 	case bloberror.HasCode(err, bloberror.BlobNotFound, bloberror.ResourceNotFound):
 		return objects.ErrNone
-	case bloberror.HasCode(err, bloberror.ConditionNotMet, bloberror.BlobAlreadyExists, bloberror.TargetConditionNotMet):
+	case bloberror.HasCode(err, bloberror.ConditionNotMet, bloberror.BlobAlreadyExists, bloberror.TargetConditionNotMet, bloberror.InvalidBlockList):
 		return objects.ErrReplaced
 	}
 	var response *azcore.ResponseError
