@@ -227,14 +227,15 @@ func TestEvaluateRefuses(t *testing.T) {
 		"own key": {func(s *evaluate.Spec) {
 			s.Spec.Operators[0].Config.(*suda.Config).Key = &schemas.Key{Variables: []schemas.KeyVariable{{Name: "A"}}}
 		}, "a key of its own", true},
-		"wildcard":  {func(s *evaluate.Spec) { s.Spec.Key.Missing = "wildcard" }, "category or drop", true},
-		"score":     {func(s *evaluate.Spec) { s.Scores = []string{"mc3_correct_match"} }, "no operator writes", true},
-		"design":    {func(s *evaluate.Spec) { s.Stratify, s.Household = "R", "H" }, "choose one", true},
-		"stratum":   {func(s *evaluate.Spec) { s.Stratify = "Q" }, `no column "Q"`, true},
-		"column":    {func(s *evaluate.Spec) { s.Spec.Key.Variables[0].Name = "X" }, `no column "X"`, true},
-		"top":       {func(s *evaluate.Spec) { s.Top = []int64{0} }, "at least 1", true},
-		"pictures":  {func(s *evaluate.Spec) { s.Pictures = []string{"pdf"} }, "svg and png", true},
-		"is a file": {func(s *evaluate.Spec) { s.Out = "p.csv" }, "is a file", true},
+		"wildcard":    {func(s *evaluate.Spec) { s.Spec.Key.Missing = "wildcard" }, "category or drop", true},
+		"score":       {func(s *evaluate.Spec) { s.Scores = []string{"mc3_correct_match"} }, "no operator writes", true},
+		"design":      {func(s *evaluate.Spec) { s.Stratify, s.Household = "R", "H" }, "choose one", true},
+		"stratum":     {func(s *evaluate.Spec) { s.Stratify = "Q" }, `no column "Q"`, true},
+		"column":      {func(s *evaluate.Spec) { s.Spec.Key.Variables[0].Name = "X" }, `no column "X"`, true},
+		"top":         {func(s *evaluate.Spec) { s.Top = []int64{0} }, "at least 1", true},
+		"pictures":    {func(s *evaluate.Spec) { s.Pictures = []string{"pdf"} }, "svg and png, or none", true},
+		"no pictures": {func(s *evaluate.Spec) { s.Pictures = []string{"svg", "none"} }, "none, or of the other kinds", true},
+		"is a file":   {func(s *evaluate.Spec) { s.Out = "p.csv" }, "is a file", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(40))})

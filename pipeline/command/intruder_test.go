@@ -239,6 +239,9 @@ func TestEvaluateCommand(t *testing.T) {
 	r = microrisk(t, "evaluate", "--fraction", "0.3", "--repetitions", "1", "--out", "spec", "--pictures", "png", "s.yaml")
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.FileExists(t, "spec/calibration-match-0.3.png")
+	r = microrisk(t, "evaluate", "--fraction", "0.3", "--repetitions", "1", "--out", "none", "--pictures", "none", "s.yaml")
+	require.Equal(t, ExitDone, r.status, r.err)
+	require.Equal(t, []string{"evaluation.json", "plots.parquet"}, listed(t, "none"))
 	require.Equal(t, ExitDone, microrisk(t, "assess", "p.csv", "--key", "S,A", "--fraction", "0.3", "--out", "annotated.csv").status)
 	r = microrisk(t, "evaluate", "--key", "S,A,H", "--fraction", "0.3", "--repetitions", "1", "--measures", "suda", "--out", "again", "annotated.csv")
 	require.Equal(t, ExitDone, r.status, r.err)
@@ -253,4 +256,15 @@ func TestEvaluateCommand(t *testing.T) {
 		"evaluate --key S,A --fraction 0.1 --top x p.csv":                        `--top is "x"`,
 		"evaluate --key S,A --fraction 0.1 --scores nope p.csv":                  `no operator writes a score "nope"`,
 	}, ExitWrong, ExitFailed)
+}
+
+// listed are the files of a folder, by name.
+func listed(t *testing.T, folder string) []string {
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }

@@ -85,6 +85,9 @@ graphs of codes, sets of variables that forms share, and a glossary.`,
 		Flags: append([]cli.Flag{repositoryFlag(),
 			&cli.StringFlag{Name: "out", Value: "keymap.html", Usage: "write it to `FILE` (default: keymap.html)"}}, questionFlags()...),
 		Action: func(ctx *cli.Context) error {
+			if err := figures.Missing(); err != nil {
+				return usage("cannot draw the profiles of a report: %v; keymap profile, analyse and keys print what it shows, and keymap graph draws codes", err)
+			}
 			e, s, q, err := c.question(ctx)
 			if err != nil {
 				return err

@@ -305,7 +305,7 @@ func TestWrongSpecsAreRefusedWithTheirPlaces(t *testing.T) {
 		{
 			"evaluate", "version: 1\nsource: {path: a.csv}\nkey: {variables: [A]}\noperators: [kanonymity]\nfractions: 0.1\npictures: pdf\nrepetitions: 0\n",
 			"s.yaml:4:1: the operators have no score to judge: kanonymity needs combinations\n" +
-				"s.yaml:6:1: there are no pictures of kind \"pdf\"; they are svg and png\ns.yaml:7:1: repetitions is 0; it must be at least 1",
+				"s.yaml:6:1: there are no pictures of kind \"pdf\"; they are svg and png, or none\ns.yaml:7:1: repetitions is 0; it must be at least 1",
 			false,
 		},
 		{

@@ -11,12 +11,16 @@ import (
 	"microrisk/operators"
 	"microrisk/operators/files"
 	"microrisk/operators/mc3"
+	"microrisk/pipeline/figures"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 )
 
 // Kinds of pictures.
 var Pictures = []string{"svg", "png"}
+
+// NoPictures in the place of kinds leaves pictures out.
+const NoPictures = "none"
 
 // A Spec asks how good risk scores are: a file is taken as the population, samples are drawn from it, and what operators say
 // of them is compared with the truth.
@@ -34,7 +38,7 @@ type Spec struct {
 	Top         []int64   // numbers of records for precision among the riskiest; nil: 10, 50, 100
 	TopClasses  int       // classes of the Bayesian strategy; 0 means 10
 	Bins        int       // of calibration; 0 means evaluate.DefaultBins
-	Pictures    []string  // kinds of pictures, of Pictures; nil: both
+	Pictures    []string  // kinds of pictures, of Pictures, or NoPictures alone; nil: both
 	Out         string    // folder for evaluation.json, plots.parquet and the pictures; "" for none
 }
 
@@ -60,9 +64,10 @@ func (s *Spec) Fields() schemas.Table {
 			Flag: &schemas.Flag{Name: "top-classes", Usage: "classes that the Bayesian strategy considers (default: 10)"}},
 		{Name: "bins", To: &s.Bins, Range: schemas.AtLeast(1), Default: evaluate.DefaultBins, Doc: "Bins of calibration.",
 			Flag: &schemas.Flag{Name: "bins", Usage: "bins of calibration (default: 20)"}},
-		{Name: "pictures", To: &s.Pictures, Words: Pictures, Unlike: "there are no pictures of kind %q; they are " + strings.Join(Pictures, " and "),
-			Single: true, Default: Pictures, Doc: "Kinds of pictures.",
-			Flag: &schemas.Flag{Name: "pictures", Usage: "kinds of pictures: svg, png, or svg,png (default: both)"}},
+		{Name: "pictures", To: &s.Pictures, Words: append(slices.Clone(Pictures), NoPictures),
+			Unlike: "there are no pictures of kind %q; they are " + strings.Join(Pictures, " and ") + ", or " + NoPictures,
+			Single: true, Default: Pictures, Doc: "Kinds of pictures, or none.",
+			Flag: &schemas.Flag{Name: "pictures", Usage: "kinds of pictures: svg, png, svg,png or none (default: svg,png)"}},
 		{Name: "out", To: &s.Out, File: true, Doc: "Folder for the results; without it they are only shown.",
 			Flag: &schemas.Flag{Name: "out", Short: "o", Usage: "`FOLDER` for the results (default: evaluation)", Usual: []string{"evaluation"}}},
 	})
@@ -112,6 +117,9 @@ func (s *Spec) Check(c *schemas.Checker) {
 	c.Rows(&sampled)
 	if len(s.Fractions) == 0 {
 		c.Add("fractions", "an evaluation needs a sampling fraction, such as 0.01")
+	}
+	if len(s.Pictures) > 1 && slices.Contains(s.Pictures, NoPictures) {
+		c.Add("pictures", "pictures are none, or of the other kinds; choose")
 	}
 	if s.Stratify != "" && s.Household != "" {
 		c.Add("household", "samples are stratified or of whole households; choose one")
@@ -179,6 +187,9 @@ func (s *Spec) check(read []session.Reading, more ...string) error {
 		return err
 	}
 	schemas.Complete(s.Fields())
+	if err := figures.Missing(); err != nil && s.Out != "" && !slices.Contains(s.Pictures, NoPictures) {
+		return session.Wrong(fmt.Errorf("cannot draw the pictures of an evaluation: %w; --pictures none (in a spec pictures: none) leaves them out", err))
+	}
 	return s.checkOut(read, more)
 }
 

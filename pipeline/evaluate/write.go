@@ -71,6 +71,9 @@ func (e *Evaluation) write(ctx context.Context, s *Spec, o session.Options) erro
 			continue
 		}
 		for _, kind := range s.Pictures {
+			if kind == NoPictures {
+				continue
+			}
 			draw := p.figure.SVG
 			if kind == "png" {
 				draw = p.figure.PNG

@@ -3,11 +3,8 @@ package figures
 import (
 	"fmt"
 	"html"
-	"image/color"
 	"math"
 	"strings"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // A Dots is a diagram of points, of few enough to look at each: by two numbers, or by a number and a name. Its colours follow those of the
@@ -75,9 +72,7 @@ type dotsDrawing struct {
 	taken                    [][4]float64 // rectangles of what stands there: left, top, right, bottom
 }
 
-func (b *dotsDrawing) wide(text string) float64 {
-	return float64(style(dotsText*0.75, color.Black).Width(text)) / 0.75
-}
+func (b *dotsDrawing) wide(text string) float64 { return textWidth(text, dotsText) }
 
 // place finds where everything goes.
 func (b *dotsDrawing) place() {
@@ -159,7 +154,7 @@ func (b *dotsDrawing) axes() {
 		for i, name := range b.Rows {
 			y := b.row(float64(i))
 			line("rule", b.left, y, b.right, y)
-			text("ink", "end", b.left-10, y+4, fitting(style(dotsText*0.75, color.Black), oneLine(name), vg.Length((b.left-20)*0.75)))
+			text("ink", "end", b.left-10, y+4, within(oneLine(name), dotsText, b.left-20))
 		}
 		return
 	}

@@ -1,10 +1,9 @@
+//go:build !nofigures
+
 package figures
 
 import (
 	"image/color"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -43,36 +42,9 @@ func style(size vg.Length, colour color.Color) text.Style {
 	return text.Style{Color: colour, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler}
 }
 
-// oneLine leaves only what can be drawn on a line, and written in XML.
-func oneLine(name string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF:
-			return '\uFFFD'
-		case unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp):
-			return ' '
-		}
-		return r
-	}, name))
-}
-
 // fitting is as much of a text as there is room for.
 func fitting(s text.Style, name string, room vg.Length) string {
-	if s.Width(name) <= room {
-		return name
-	}
-	runes := []rune(name)
-	// Half of the rest is tried at a time.
-	short, long := 0, len(runes)
-	for short+1 < long {
-		middle := (short + long) / 2
-		if s.Width(string(runes[:middle])+"…") <= room {
-			short = middle
-		} else {
-			long = middle
-		}
-	}
-	return strings.TrimSpace(string(runes[:short])) + "…"
+	return shortened(name, func(part string) bool { return s.Width(part) <= room })
 }
 
 // draw draws all of it on a canvas.

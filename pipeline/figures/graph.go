@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"html"
-	"image/color"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/plot/vg"
 )
 
 // A Graph is a drawing of nodes in layers, with edges from upper ones to lower ones.
@@ -22,10 +19,10 @@ type Graph struct {
 // A GraphNode is a box with a text.
 type GraphNode struct {
 	Name  string
-	Layer int       // from 0, at the top
-	Kind  NodeKind  //
-	Hint  string    // shown when the pointer rests on it, "" for none
-	x     vg.Length // of its middle
+	Layer int      // from 0, at the top
+	Kind  NodeKind //
+	Hint  string   // shown when the pointer rests on it, "" for none
+	x     float64  // of its middle
 }
 
 // A NodeKind is how a node is drawn.
@@ -48,6 +45,7 @@ const (
 	nodeGap    = 16
 	nodePad    = 12
 	nodeText   = 11
+	graphTitle = 15
 )
 
 // DOT is the graph as Graphviz reads it.
@@ -74,28 +72,27 @@ func dotText(text string) string {
 
 // SVG is the graph drawn: layers one below the other, nodes near to what they are joined to.
 func (g *Graph) SVG() string {
-	s := style(nodeText, color.Black)
-	widths := make([]vg.Length, len(g.Nodes))
+	widths := make([]float64, len(g.Nodes))
 	names := make([]string, len(g.Nodes))
 	for i, n := range g.Nodes {
-		names[i] = fitting(s, oneLine(n.Name), 220)
-		widths[i] = s.Width(names[i]) + 2*nodePad
+		names[i] = within(oneLine(n.Name), nodeText, 220)
+		widths[i] = textWidth(names[i], nodeText) + 2*nodePad
 		if n.Kind == Observed {
 			widths[i] += nodePad
 		}
 	}
 	layers := g.layers()
 	width := g.place(layers, widths)
-	top := vg.Length(16)
+	top := float64(16)
 	if g.Title != "" {
 		top += 22
 	}
 	if g.Note != "" {
 		top += 18
 	}
-	width = max(width, style(titleSize, color.Black).Width(g.Title), s.Width(g.Note)) + 32
-	height := top + vg.Length(len(layers))*(nodeHeight+layerGap) - layerGap + 20
-	y := func(layer int) vg.Length { return top + vg.Length(layer)*(nodeHeight+layerGap) + nodeHeight/2 }
+	width = max(width, textWidth(g.Title, graphTitle), textWidth(g.Note, nodeText)) + 32
+	height := top + float64(len(layers))*(nodeHeight+layerGap) - layerGap + 20
+	y := func(layer int) float64 { return top + float64(layer)*(nodeHeight+layerGap) + nodeHeight/2 }
 	var b strings.Builder
 	fmt.Fprintf(
 		&b,
@@ -107,7 +104,7 @@ func (g *Graph) SVG() string {
 		nodeText,
 	)
 	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", html.EscapeString(oneLine(g.Title)))
-	line := vg.Length(22)
+	line := float64(22)
 	if g.Title != "" {
 		fmt.Fprintf(&b, "<text x=\"16\" y=\"%.0f\" font-size=\"15\" fill=\"#202020\">%s</text>\n", line, html.EscapeString(oneLine(g.Title)))
 		line += 18
@@ -209,11 +206,11 @@ func mean(of []int, at []float64, none float64) float64 {
 
 // place gives nodes their places along layers, and is the width of all: nodes go as near to the middle of what they are joined to as those
 // beside them let them.
-func (g *Graph) place(layers [][]int, widths []vg.Length) vg.Length {
+func (g *Graph) place(layers [][]int, widths []float64) float64 {
 	above, below := g.neighbours()
 	at := make([]float64, len(g.Nodes))
 	for _, layer := range layers {
-		x := vg.Length(0)
+		x := float64(0)
 		for _, v := range layer {
 			at[v] = float64(x + widths[v]/2)
 			x += widths[v] + nodeGap
@@ -251,7 +248,7 @@ func (g *Graph) place(layers [][]int, widths []vg.Length) vg.Length {
 		low, high = min(low, at[i]-float64(widths[i])/2), max(high, at[i]+float64(widths[i])/2)
 	}
 	for i := range g.Nodes {
-		g.Nodes[i].x = vg.Length(at[i] - low)
+		g.Nodes[i].x = float64(at[i] - low)
 	}
-	return vg.Length(high - low)
+	return float64(high - low)
 }

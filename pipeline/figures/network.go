@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html"
-	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -57,7 +56,6 @@ func (e NetworkEdge) width() float64 { return max(0.6, widestEdge*e.Probability)
 
 // SVG is the network drawn; the text of an edge, where the pointer rests on it, has its probability.
 func (n *Network) SVG() string {
-	s := style(nodeText, color.Black)
 	const side = 2 * (networkRadius + networkName)
 	width, height := float64(side), 2.0*networkRadius+140
 	centreX, centreY := width/2, 80.0+networkRadius
@@ -101,7 +99,7 @@ func (n *Network) SVG() string {
 			ty -= 6
 		}
 		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"#202020\"><title>%s</title>%s</text>\n", tx, ty+4, anchor, escaped(name),
-			html.EscapeString(fitting(s, oneLine(name), networkName-20)))
+			html.EscapeString(within(oneLine(name), nodeText, networkName-20)))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
