@@ -1,28 +1,5 @@
 package uniques
 
-// A listing has sets for each of some entries, one after the other: those of entry i are sets[end[i-1]:end[i]].
-type listing struct {
-	end  []uint32
-	sets []uint32
-}
-
-func (l *listing) reset() { l.end, l.sets = l.end[:0], l.sets[:0] }
-
-// of is the sets of one entry.
-func (l *listing) of(i int) []uint32 {
-	if i >= len(l.end) { // no entry has any
-		return nil
-	}
-	from := uint32(0)
-	if i > 0 {
-		from = l.end[i-1]
-	}
-	return l.sets[from:l.end[i]]
-}
-
-// close ends the sets of an entry.
-func (l *listing) close() { l.end = append(l.end, uint32(len(l.sets))) }
-
 // A nest is one worker's part of a nested search, with its scratch.
 //
 // The search goes through views: the distinct keys on all variables, on all but the first, and so on. The sets whose first variable is
@@ -39,6 +16,8 @@ type nest struct {
 	radix   radix
 	frames  []*frame
 	next    []uint32
+	sets    []uint32 // scratch
+	below   listing  // of a block of the outermost level: the sets of the view below
 }
 
 // A frame is the scratch of a level of nesting.
@@ -61,8 +40,8 @@ func (n *nest) fits(entries, variables int) bool {
 }
 
 // search finds the minimal sets of the entries of a block, beyond the variables that it is equal in, which are size. from is the first place
-// of the others. given has sets that are known to be minimal, or too large to be, whatever the block.
-func (n *nest) search(depth, from, size int, keys []uint64, weight []uint32, given, out *listing) {
+// of the others.
+func (n *nest) search(depth, from, size int, keys []uint64, weight []uint32, have *known, out *listing) {
 	out.reset()
 	var records int64
 	risky := false
@@ -74,16 +53,16 @@ func (n *nest) search(depth, from, size int, keys []uint64, weight []uint32, giv
 	switch {
 	case records <= n.p.k:
 		for i := range keys {
-			if !contains(given.of(i), 0) {
+			if n.sets = have.of(n.p.k, i, n.sets[:0]); !contains(n.sets, 0) {
 				out.sets = append(out.sets, 0)
 			}
 			out.close()
 		}
 	case !risky || variables == 0 || size >= n.limit || n.stop():
 	case n.fits(len(keys), variables):
-		n.inLattice(from, size, keys, weight, given, out)
+		n.inLattice(from, size, keys, weight, have, out)
 	default:
-		n.inViews(depth, from, size, keys, weight, given, out)
+		n.inViews(depth, from, size, keys, weight, have, out)
 	}
 }
 
@@ -97,12 +76,13 @@ func contains(sets []uint32, set uint32) bool {
 }
 
 // inLattice is search for few entries.
-func (n *nest) inLattice(from, size int, keys []uint64, weight []uint32, given, out *listing) {
+func (n *nest) inLattice(from, size int, keys []uint64, weight []uint32, have *known, out *listing) {
 	l := &n.lattice
 	variables := n.p.variables - from
 	l.reset(n.p.k, keys, weight, variables)
-	for i := range given.end {
-		for _, s := range given.of(i) {
+	for i := range keys {
+		n.sets = have.of(n.p.k, i, n.sets[:0])
+		for _, s := range n.sets {
 			l.mark(i, s>>from)
 		}
 	}
@@ -150,19 +130,24 @@ func (n *nest) ignored(place int) (code uint64, any bool) {
 }
 
 // inViews is search for many entries.
-func (n *nest) inViews(depth, from, size int, keys []uint64, weight []uint32, given, out *listing) {
+func (n *nest) inViews(depth, from, size int, keys []uint64, weight []uint32, have *known, out *listing) {
 	for len(n.frames) <= depth {
 		n.frames = append(n.frames, newFrame(n.p.variables))
 	}
 	f := n.frames[depth]
+	given := &f.given
+	given.reset()
+	for i := range keys {
+		given.sets = have.of(n.p.k, i, given.sets)
+		given.close()
+	}
 	last := n.chain(f, view{from: from, keys: keys, weight: weight})
 	f.lists[last].reset()
 	if v := &f.views[last]; !v.safe && v.from < n.p.variables {
-		n.given(f, v, nil, given, 0, len(v.keys), 0)
-		n.inLattice(v.from, size, v.keys, v.weight, &f.given, &f.lists[last])
+		n.inLattice(v.from, size, v.keys, v.weight, &known{v: v, given: given}, &f.lists[last])
 	}
 	for i := last - 1; i >= 0; i-- {
-		v, lower, lists := &f.views[i], &f.lists[i+1], &f.lists[i]
+		v, lower, lists := &f.views[i], source{list: &f.lists[i+1]}, &f.lists[i]
 		if i == 0 {
 			lists = out
 		}
@@ -175,13 +160,10 @@ func (n *nest) inViews(depth, from, size int, keys []uint64, weight []uint32, gi
 }
 
 // gather adds the sets of the entries of a block to lists: those of the view below, and those that f.child has found in the block.
-func (n *nest) gather(f *frame, v *view, lower, lists *listing, a, b int) {
-	if a == 0 {
-		lists.reset()
-	}
+func (n *nest) gather(f *frame, v *view, lower source, lists *listing, a, b int) {
 	first := uint32(1) << v.from
 	for x := a; x < b; x++ {
-		lists.sets = append(lists.sets, lower.of(int(v.up[x]))...)
+		lists.sets = append(lists.sets, lower.of(v, x)...)
 		for _, s := range f.child.of(x - a) {
 			lists.sets = append(lists.sets, s|first)
 		}
@@ -203,14 +185,14 @@ func (n *nest) chain(f *frame, v view) int {
 }
 
 // block searches a block of a view, entries a to b, into f.child.
-func (n *nest) block(depth int, f *frame, v *view, size int, given, lower *listing, a, b int) {
+func (n *nest) block(depth int, f *frame, v *view, size int, given *listing, lower source, a, b int) {
 	f.child.reset()
 	if code, any := n.ignored(v.from); any && v.keys[a]&n.layout.part[v.from]>>n.layout.shift[v.from] == code {
 		return
 	}
 	first := uint32(1) << v.from
 	if b-a == 1 {
-		if int64(v.weight[a]) <= n.p.k && !contains(given.of(v.first(a)), first) {
+		if int64(v.weight[a]) <= n.p.k && (given == nil || !contains(given.of(v.first(a)), first)) {
 			f.child.sets = append(f.child.sets, 0)
 		}
 		f.child.close()
@@ -221,34 +203,5 @@ func (n *nest) block(depth int, f *frame, v *view, size int, given, lower *listi
 	for i, k := range v.keys[a:b] {
 		f.keys[i] = k & rest
 	}
-	n.given(f, v, lower, given, a, b, first)
-	n.search(depth+1, v.from+1, size+1, f.keys, v.weight[a:b], &f.given, &f.child)
-}
-
-// first is the entry of the first view that an entry stands for.
-func (v *view) first(x int) int {
-	if v.origin == nil {
-		return x
-	}
-	return int(v.origin[x])
-}
-
-// given fills f.given with what is known of some entries: what the first view was given, a variable left out, and what lower views have shown.
-func (n *nest) given(f *frame, v *view, lower, given *listing, a, b int, first uint32) {
-	g := &f.given
-	g.reset()
-	before := uint32(1)<<v.from - 1
-	for x := a; x < b; x++ {
-		if int64(v.weight[x]) <= n.p.k {
-			for _, s := range given.of(v.first(x)) {
-				if s&before == 0 {
-					g.sets = append(g.sets, s&^first)
-				}
-			}
-			if lower != nil {
-				g.sets = append(g.sets, lower.of(int(v.up[x]))...)
-			}
-		}
-		g.close()
-	}
+	n.search(depth+1, v.from+1, size+1, f.keys, v.weight[a:b], &known{v, a, first, given, lower}, &f.child)
 }

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Limits of the nested search: variables, and classes from which it is worth its while.
@@ -32,25 +33,6 @@ type outer struct {
 	done, all   float64
 }
 
-// A sheet has the minimal sets of the entries of a view, by block.
-type sheet struct {
-	view  *view
-	code  []int32 // block by the code of the view's first variable, -1 where there is none
-	start []int   // of each block
-	lists []listing
-	bytes int64
-}
-
-// of is the sets of an entry.
-func (s *sheet) of(l *layout, x int) []uint32 {
-	block := 0
-	if s.code != nil {
-		j := s.view.from
-		block = int(s.code[s.view.keys[x]&l.part[j]>>l.shift[j]])
-	}
-	return s.lists[block].of(x - s.start[block])
-}
-
 // searchNested searches by blocks and tells whether there was memory for that; if not, nothing has been added to tally.
 func (p *problem) searchNested(ctx context.Context, o *Options, tally *tally) (bool, error) {
 	u := &outer{p: p, layout: p.newLayout(), total: latticeSize(p.variables, o.MaxSize)}
@@ -65,27 +47,45 @@ func (p *problem) searchNested(ctx context.Context, o *Options, tally *tally) (b
 	if !ok || ctx.Err() != nil {
 		return ctx.Err() != nil, ctx.Err()
 	}
-	lower := &sheet{view: views[len(views)-1], lists: make([]listing, 1), start: make([]int, 1)}
-	for j := len(views) - 1; j >= 0; j-- {
-		s, err := u.search(ctx, views[j], lower)
+	var lower *sheet
+	for j := len(views) - 1; j > 0; j-- {
+		s, err := u.sheet(ctx, views[j], lower)
 		if s == nil || err != nil {
 			return err != nil, err
 		}
-		u.give(lower.bytes)
+		if lower != nil {
+			u.give(lower.bytes)
+		}
 		lower = s
 	}
-	for _, n := range u.nests {
-		tally.r.Visits += n.lattice.visits
+	return u.first(ctx, views[0], lower, tally)
+}
+
+// first searches the first view, whose entries are the classes, and adds their sets to tally.
+func (u *outer) first(ctx context.Context, v *view, lower *sheet, tally *tally) (bool, error) {
+	s, err := u.sheet(ctx, v, lower)
+	if s == nil || err != nil {
+		return err != nil, err
 	}
-	place := make([]uint32, p.n) // of each class
-	for x, i := range views[0].origin {
+	if lower != nil {
+		u.give(lower.bytes)
+	}
+	place := make([]uint32, u.p.n) // of each class
+	for x, i := range v.origin {
 		place[i] = uint32(x)
 	}
-	sets := func(class int) []uint32 { return lower.of(u.layout, int(place[class])) }
-	if tally.lists.on && !tally.lists.addListings(p, u.layout.order, sets) {
+	if tally.lists.on && !tally.lists.addListings(u.p, u.layout.order, func(class int) []uint32 { return s.of(place[class]) }) {
 		return false, nil
 	}
-	return true, tally.addListings(ctx, u.layout.order, sets)
+	tally.r.Visits = u.visits()
+	return true, tally.addSheet(ctx, u.layout.order, s, place)
+}
+
+func (u *outer) visits() (visits int64) {
+	for _, n := range u.nests {
+		visits += n.lattice.visits
+	}
+	return visits
 }
 
 // take asks for bytes that the search gives back at its end.
@@ -150,43 +150,46 @@ func (v *view) shrink() {
 	v.keys, v.weight = slices.Clone(v.keys), slices.Clone(v.weight)
 }
 
-// search searches the blocks of a view; nil when there is no memory for what they give.
-func (u *outer) search(ctx context.Context, v *view, lower *sheet) (*sheet, error) {
-	j := v.from
-	s := &sheet{view: v, code: make([]int32, u.layout.part[j]>>u.layout.shift[j]+1)}
-	var ends []int
-	v.blocks(u.layout, func(a, b int) {
-		s.code[v.keys[a]&u.layout.part[j]>>u.layout.shift[j]] = int32(len(s.start))
-		s.start, ends = append(s.start, a), append(ends, b)
-	})
-	s.lists = make([]listing, len(ends))
+// sheet searches the blocks of a view; nil when there is no memory for what they give.
+func (u *outer) sheet(ctx context.Context, v *view, lower *sheet) (*sheet, error) {
+	if !u.take(int64(4 * len(v.keys))) {
+		return nil, nil
+	}
+	s := newSheet(len(v.keys))
+	var starts, ends []int
+	v.blocks(u.layout, func(a, b int) { starts, ends = append(starts, a), append(ends, b) })
 	largest := make([]int, len(ends))
 	for b := range largest {
 		largest[b] = b
 	}
-	slices.SortStableFunc(largest, func(b, c int) int { return cmp.Compare(ends[c]-s.start[c], ends[b]-s.start[b]) })
-	full := false
+	slices.SortStableFunc(largest, func(b, c int) int { return cmp.Compare(ends[c]-starts[c], ends[b]-starts[b]) })
+	writers := make([]writer, len(u.nests))
+	var full atomic.Bool
 	err := inParallel(ctx, len(u.nests), len(ends), func(worker, i int) {
-		b := largest[i]
-		from, to := s.start[b], ends[b]
-		l := u.nests[worker].outermost(v, lower, from, to)
+		from, to := starts[largest[i]], ends[largest[i]]
+		if full.Load() || !u.block(&writers[worker], u.nests[worker], s, v, lower, from, to) {
+			full.Store(true)
+			return
+		}
 		u.mutex.Lock()
 		defer u.mutex.Unlock()
-		bytes := int64(4 * (len(l.end) + len(l.sets)))
-		full = full || !u.take(bytes)
-		s.bytes += bytes
-		if !full {
-			s.lists[b] = listing{slices.Clone(l.end), slices.Clone(l.sets)}
-		}
-		u.tell(float64(to-from) * float64(int64(1)<<(u.p.variables-1-j)))
+		u.tell(float64(to-from) * float64(int64(1)<<(u.p.variables-1-v.from)))
 	})
-	if err != nil {
-		return nil, err
+	if full.Load() {
+		s = nil
 	}
-	if full {
-		return nil, nil
+	return s, err
+}
+
+// block writes the sets of a block of a view to its sheet, and tells whether there was memory for them.
+func (u *outer) block(w *writer, n *nest, s *sheet, v *view, lower *sheet, from, to int) bool {
+	below, found := n.outermost(v, lower, from, to)
+	for x := from; x < to; x++ {
+		if !s.add(w, u, x, below.of(x-from), found.of(x-from), 1<<v.from) {
+			return false
+		}
 	}
-	return s, nil
+	return true
 }
 
 // tell reports the progress when so much of the work is done.
@@ -199,27 +202,17 @@ func (u *outer) tell(work float64) {
 	}
 }
 
-// outermost searches a block of a view of the outermost level, and adds what the view below has.
-func (n *nest) outermost(v *view, lower *sheet, a, b int) *listing {
+// outermost searches a block of a view of the outermost level. It gives the sets of the view below, and those that begin at the view's first
+// variable, without that.
+func (n *nest) outermost(v *view, lower *sheet, a, b int) (below, found *listing) {
 	if len(n.frames) == 0 {
 		n.frames = append(n.frames, newFrame(n.p.variables))
 	}
 	f := n.frames[0]
-	below := &f.lists[1]
-	below.reset()
-	for x := a; x < b; x++ {
-		if lower.view != v && v.up != nil {
-			below.sets = append(below.sets, lower.of(n.layout, int(v.up[x]))...)
-		}
-		below.close()
+	n.below.reset()
+	if lower != nil {
+		lower.copy(v.up[a:b], &n.below)
 	}
-	f.up = grown(f.up, b-a)
-	for i := range f.up {
-		f.up[i] = uint32(i)
-	}
-	block := view{from: v.from, keys: v.keys[a:b], weight: v.weight[a:b], up: f.up}
-	n.block(0, f, &block, 0, &listing{}, below, 0, b-a)
-	out := &f.lists[0]
-	n.gather(f, &block, below, out, 0, b-a)
-	return out
+	n.block(0, f, v, 0, nil, source{&n.below, true, a}, a, b)
+	return &n.below, &f.child
 }

@@ -5,13 +5,17 @@ import (
 	"math/bits"
 )
 
-// A listed is one worker's sums over the sets of one class after the other, by size, and its integer totals by size.
-type listed struct {
+// A sums is one worker's sums over the sets of one class after the other, which are sets of places in an order of the variables, and its
+// integer totals by size.
+type sums struct {
+	order  []int
 	counts []counts // by size: categories and total
+	sets   listing  // of some classes
+	number []uint32 // by size: sets of the class
 	lanes  []uint64 // by size: two words of byte lanes, a place each
-	with   []uint32 // of one size, by variable
-
-	touched uint32 // means nothing
+	with   []uint32 // of one size, by place
+	at     []int    // of the class's category, by place
+	share  []float64
 }
 
 // placeLanes puts each bit of a byte into the lane of a byte.
@@ -27,36 +31,28 @@ var placeLanes = func() (lanes [256]uint64) {
 // lanesMost is the number of sets that byte lanes can count.
 const lanesMost = 255
 
-// addListings adds the minimal sample uniques of all classes: sets of places in an order of the variables.
-func (t *tally) addListings(ctx context.Context, order []int, sets func(class int) []uint32) error {
+// addSheet adds the sets of all classes, which stand on a sheet, each at its place.
+func (t *tally) addSheet(ctx context.Context, order []int, s *sheet, place []uint32) error {
 	t.start()
-	var workers []*listed
+	var workers []*sums
 	for range t.o.Workers {
-		l := &listed{counts: make([]counts, t.o.MaxSize+1), lanes: make([]uint64, 2*t.o.MaxSize+2), with: make([]uint32, t.p.variables)}
+		l := &sums{
+			order: order, counts: make([]counts, t.o.MaxSize+1), number: make([]uint32, t.o.MaxSize+1), lanes: make([]uint64, 2*t.o.MaxSize+2),
+			at: make([]int, len(order)), with: make([]uint32, len(order)), share: make([]float64, len(order)),
+		}
 		for size := range l.counts {
 			l.counts[size].categories = make([]int64, t.first[t.p.variables])
 		}
 		workers = append(workers, l)
 	}
-	blocks := (t.p.n + blockClasses - 1) / blockClasses
-	err := inParallel(ctx, t.o.Workers, blocks, func(worker, b int) {
-		var lists [64][]uint32 // looked up together, as each is far from the last
-		for from := b * blockClasses; from < min((b+1)*blockClasses, t.p.n); from += len(lists) {
-			several := lists[:min(len(lists), t.p.n-from)]
-			for j := range several {
-				several[j] = sets(from + j)
-			}
-			workers[worker].touch(several)
-			for j, list := range several {
-				if len(list) > 0 {
-					workers[worker].add(t, from+j, order, list)
-				}
-			}
+	err := inParallel(ctx, t.o.Workers, (t.p.n+blockClasses-1)/blockClasses, func(worker, b int) {
+		l := workers[worker]
+		from, to := b*blockClasses, min((b+1)*blockClasses, t.p.n)
+		s.copy(place[from:to], &l.sets)
+		for class := from; class < to; class++ {
+			l.add(t, class, l.sets.of(class-from))
 		}
 	})
-	if err != nil {
-		return err
-	}
 	for size := 1; size <= t.o.MaxSize; size++ {
 		for w, l := range workers {
 			t.workers[w].categories, l.counts[size].categories = l.counts[size].categories, t.workers[w].categories
@@ -64,53 +60,78 @@ func (t *tally) addListings(ctx context.Context, order []int, sets func(class in
 		}
 		t.endLevel(size)
 	}
-	return nil
-}
-
-// touch brings lists into the cache.
-func (l *listed) touch(lists [][]uint32) {
-	for _, list := range lists {
-		if len(list) > 0 {
-			l.touched += list[0] + list[len(list)-1]
-		}
-	}
+	return err
 }
 
 // add adds the sets of a class, size by size as a search by size does.
-func (l *listed) add(t *tally, class int, order []int, sets []uint32) {
+func (l *sums) add(t *tally, class int, sets []uint32) {
+	if len(sets) == 0 {
+		return
+	}
 	var sizes uint32
 	for _, s := range sets {
 		size := bits.OnesCount32(s)
 		sizes |= 1 << size
+		l.number[size]++
 		l.lanes[2*size] += placeLanes[s&0xff]
 		l.lanes[2*size+1] += placeLanes[s>>8&0xff]
 	}
+	for j, v := range l.order {
+		l.at[j] = t.first[v] + t.p.code(class, v)
+	}
+	clear(l.share)
+	id := t.p.class(class)
+	records := t.p.table.Count(id)
+	smallest := bits.TrailingZeros32(sizes)
+	var score, is float64
 	for ; sizes != 0; sizes &= sizes - 1 {
 		size := bits.TrailingZeros32(sizes)
 		if len(sets) > lanesMost {
-			l.long(order, size, sets)
+			l.long(size, sets)
 		} else {
-			low := l.lanes[2*size]
-			for j, v := range order {
-				if j == 8 {
-					low = l.lanes[2*size+1]
-				}
-				l.with[v] = uint32(low & 0xff)
-				low >>= 8
-			}
+			l.short(size)
 		}
-		l.lanes[2*size], l.lanes[2*size+1] = 0, 0
-		t.addClass(&l.counts[size], class, size, l.with)
+		n := int64(l.number[size])
+		l.number[size], l.lanes[2*size], l.lanes[2*size+1] = 0, 0, 0
+		weight := t.weight[size]
+		score += float64(n) * weight
+		is += float64(n) * t.factor[size]
+		total := &l.counts[size]
+		total.total += n * records
+		at, share := l.at[:len(l.with)], l.share[:len(l.with)]
+		for j, m := range l.with {
+			total.categories[at[j]] += int64(m) * records
+			share[j] += float64(m) * weight
+		}
+	}
+	r := t.r
+	r.Score[id], r.IS[id], r.Count[id], r.MinSize[id] = score, is, int32(len(sets)), int32(smallest)
+	if r.Share != nil {
+		for j, v := range l.order {
+			r.Share[v][id] = l.share[j]
+		}
 	}
 }
 
-// long counts the sets of one size by variable where there may be too many for the lanes.
-func (l *listed) long(order []int, size int, sets []uint32) {
+// short takes the sets of one size by place from the lanes.
+func (l *sums) short(size int) {
+	low := l.lanes[2*size]
+	for j := range l.with {
+		if j == 8 {
+			low = l.lanes[2*size+1]
+		}
+		l.with[j] = uint32(low & 0xff)
+		low >>= 8
+	}
+}
+
+// long counts the sets of one size by place where there may be too many for the lanes.
+func (l *sums) long(size int, sets []uint32) {
 	clear(l.with)
 	for _, s := range sets {
 		if bits.OnesCount32(s) == size {
 			for ; s != 0; s &= s - 1 {
-				l.with[order[bits.TrailingZeros32(s)]]++
+				l.with[bits.TrailingZeros32(s)]++
 			}
 		}
 	}
