@@ -2,9 +2,10 @@ package schemas
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"microrisk/schemas/pattern"
 )
 
 // A Document is a spec of another kind than that of a run, such as what bounds or link is asked: a pointer to a struct with a field table.
@@ -142,7 +143,7 @@ func (d *Decoder) version(version int64) {
 	}
 }
 
-var reference = regexp.MustCompile(`"\$ref": "#/\$defs/(\w+)"`)
+var reference = pattern.New(`"\$ref": "#/\$defs/(\w+)"`)
 
 // usedDefinitions are the definitions that a schema refers to, and those that these refer to, in their order.
 func usedDefinitions(root Ordered) Ordered {
@@ -150,7 +151,7 @@ func usedDefinitions(root Ordered) Ordered {
 	used := map[string]bool{}
 	var follow func(o Ordered)
 	follow = func(o Ordered) {
-		for _, m := range reference.FindAllStringSubmatch(lineJSON(o), -1) {
+		for _, m := range reference().FindAllStringSubmatch(lineJSON(o), -1) {
 			if !used[m[1]] {
 				used[m[1]] = true
 				follow(all.at(m[1]).(Ordered))

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"microrisk/schemas/pattern"
 )
 
 // YAML is the spec as a person would write it: fields that are unset are left out, short lists and mappings stand on one line.
@@ -154,13 +155,13 @@ func flowYAML(value any) string {
 
 // plain texts mean themselves without quotes, wherever they stand.
 var (
-	plain    = regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./+-]*$`)
-	reserved = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$`)
+	plain    = pattern.New(`^[A-Za-z_./][A-Za-z0-9_./+-]*$`)
+	reserved = pattern.New(`(?i)^(true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$`)
 )
 
 // TextYAML tells whether a text without quotes is text to readers of YAML 1.1 too: "no" and "1_000" are not, to some.
 func TextYAML(text string) bool {
-	return !reserved.MatchString(text) && strings.IndexAny(text, "0123456789+-.") != 0
+	return !reserved().MatchString(text) && strings.IndexAny(text, "0123456789+-.") != 0
 }
 
 func scalarYAML(value any) string {
@@ -177,7 +178,7 @@ func scalarYAML(value any) string {
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case string:
-		if plain.MatchString(v) && !reserved.MatchString(v) && !strings.HasPrefix(v, "...") {
+		if plain().MatchString(v) && !reserved().MatchString(v) && !strings.HasPrefix(v, "...") {
 			return v
 		}
 		if !utf8.ValidString(v) {

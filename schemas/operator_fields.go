@@ -68,7 +68,7 @@ type prefixForm struct {
 func (p prefixForm) Write(*Field) (any, bool) { return *p.to, *p.to != "" && *p.to != p.usual }
 
 func (p prefixForm) Check(c *Checker, path string, _ *Field) {
-	if *p.to != "" && !prefixes.MatchString(*p.to) {
+	if *p.to != "" && !prefixes().MatchString(*p.to) {
 		c.Add(path, "prefix %q is no name; it must be letters, digits and underscores, and not begin with a digit", *p.to)
 	}
 }

@@ -2,17 +2,18 @@ package schemas
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"microrisk/schemas/pattern"
 )
 
-var schemeForm = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
+var schemeForm = pattern.New(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
 
 // Scheme is what a path begins with that names no file of this machine: s3 of s3://bucket/name; "" for all others.
 func Scheme(path string) string {
-	if m := schemeForm.FindStringSubmatch(path); m != nil {
+	if m := schemeForm().FindStringSubmatch(path); m != nil {
 		return strings.ToLower(m[1])
 	}
 	return ""

@@ -3,9 +3,10 @@ package schemas
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
+
+	"microrisk/schemas/pattern"
 )
 
 // A Kind is a kind of operator, as the spec knows it. All that lists operators goes through [Kinds].
@@ -120,7 +121,7 @@ type Score struct {
 }
 
 // prefixes of columns are names that every reader and query language takes without quotes.
-var prefixes = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var prefixes = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var kinds []*Kind
 

@@ -3,14 +3,15 @@ package keymap
 import (
 	"fmt"
 	"math/big"
-	"regexp"
+
+	"microrisk/schemas/pattern"
 )
 
-var prevalence = regexp.MustCompile(`^(0(\.\d+)?|1(\.0+)?)$`)
+var prevalence = pattern.New(`^(0(\.\d+)?|1(\.0+)?)$`)
 
 // ParsePrevalence reads a share of forms between 0 and 1 exactly: 0.29 is 29/100. It has 100 characters at most.
 func ParsePrevalence(text string) (*big.Rat, error) {
-	if !prevalence.MatchString(text) || len(text) > 100 {
+	if !prevalence().MatchString(text) || len(text) > 100 {
 		return nil, fmt.Errorf("prevalence %q: it must be a number from 0 to 1 such as 0.25", text)
 	}
 	p, _ := new(big.Rat).SetString(text)

@@ -13,15 +13,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"microrisk/schemas/pattern"
 )
 
 // A name is hidden and has the machine (and its space of process numbers), the process, when it started, and a number of its own. It
 // is short, so that it fits wherever another name does.
-var nameForm = regexp.MustCompile(`^\.microrisk-([0-9a-f]{8})-([0-9]+)-([0-9]+)-[0-9]+\.partial$`)
+var nameForm = pattern.New(`^\.microrisk-([0-9a-f]{8})-([0-9]+)-([0-9]+)-[0-9]+\.partial$`)
 
 // made are the names that this process gave, those that are gone too.
 var made sync.Map
@@ -36,13 +37,13 @@ func Clean() {
 
 var (
 	serial  atomic.Int64
-	machine = machineOf()
-	started = startOf(os.Getpid())
+	machine = sync.OnceValue(machineOf)
+	started = sync.OnceValue(func() uint64 { return startOf(os.Getpid()) })
 )
 
 // Name is the base name of a file or folder of this process that nothing else has.
 func Name() string {
-	return fmt.Sprintf(".microrisk-%s-%d-%d-%d.partial", machine, os.Getpid(), started, serial.Add(1))
+	return fmt.Sprintf(".microrisk-%s-%d-%d-%d.partial", machine(), os.Getpid(), started(), serial.Add(1))
 }
 
 // machineOf tells machines, and containers with process numbers of their own, apart: those of others are never taken for dead.
@@ -121,12 +122,12 @@ func Sweep(folder string) (gone []string, err error) {
 
 // Dead tells whether a name is that of a process of this machine which is no more.
 func Dead(name string) bool {
-	m := nameForm.FindStringSubmatch(name)
-	if m == nil || m[1] != machine {
+	m := nameForm().FindStringSubmatch(name)
+	if m == nil || m[1] != machine() {
 		return false
 	}
 	pid, err := strconv.Atoi(m[2])
-	if err != nil || pid == os.Getpid() && m[3] == strconv.FormatUint(started, 10) {
+	if err != nil || pid == os.Getpid() && m[3] == strconv.FormatUint(started(), 10) {
 		return false
 	}
 	if !alive(pid) {

@@ -32,11 +32,11 @@ func TestOnlyTheDeadAreSwept(t *testing.T) {
 	require.NoError(t, child.Run())
 	gone := child.Process.Pid
 	left := []string{
-		fmt.Sprintf(".microrisk-%s-%d-1-1.partial", machine, gone),
-		fmt.Sprintf(".microrisk-%s-%d-1-2.partial", machine, gone), // a folder
+		fmt.Sprintf(".microrisk-%s-%d-1-1.partial", machine(), gone),
+		fmt.Sprintf(".microrisk-%s-%d-1-2.partial", machine(), gone), // a folder
 	}
-	if started != 0 {
-		left = append(left, fmt.Sprintf(".microrisk-%s-%d-%d-1.partial", machine, os.Getpid(), started+1)) // our number, of another process
+	if started() != 0 {
+		left = append(left, fmt.Sprintf(".microrisk-%s-%d-%d-1.partial", machine(), os.Getpid(), started()+1)) // our number, of another process
 	}
 	stay := []string{filepath.Base(name), fmt.Sprintf(".microrisk-%08x-%d-1-1.partial", ^uint32(0), gone), ".microrisk-mine.partial", "data.partial", ".data"}
 	for i, n := range append(append([]string{}, left...), stay[1:]...) {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"microrisk/engine/contingency"
+	"microrisk/schemas/pattern"
 )
 
 // A Record is why one record is at risk.
@@ -274,7 +274,7 @@ func positions(set uint64) []int {
 }
 
 // leading is the number that a category begins with: 70-74, <16, 85+, [0.5,1).
-var leading = regexp.MustCompile(`^(?:<|>=|\[)?(-?[0-9]+(?:\.[0-9]+)?)`)
+var leading = pattern.New(`^(?:<|>=|\[)?(-?[0-9]+(?:\.[0-9]+)?)`)
 
 // ranksOf are the places of the categories of each variable in the order of their values; nil for a variable whose categories have none.
 func ranksOf(t *contingency.Table) [][]int {
@@ -284,7 +284,7 @@ func ranksOf(t *contingency.Table) [][]int {
 		ordered := len(order) > 2
 		for c, category := range variable.Categories {
 			order[c] = c
-			m := leading.FindStringSubmatch(category)
+			m := leading().FindStringSubmatch(category)
 			if ordered = ordered && m != nil; !ordered {
 				break
 			}

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"microrisk/schemas/pattern"
 )
 
 // Writers keep copies of the schema in the footer, each in its own form, and their readers trust these more than the file's. In an
@@ -227,7 +228,7 @@ func sparkType(t arrow.DataType) (any, bool) {
 	return name, ok
 }
 
-var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var avroName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // avroSchema is a record in Avro's JSON. Names have ASCII letters and digits there.
 func avroSchema(text string, l *layout, f *file, fields []arrow.Field) (string, bool) {
@@ -237,7 +238,7 @@ func avroSchema(text string, l *layout, f *file, fields []arrow.Field) (string, 
 			Name    string `json:"name"`
 			Type    []any  `json:"type"`
 			Default any    `json:"default"`
-		}{Name: field.Name, Type: []any{"null", t}}, ok && avroName.MatchString(field.Name)
+		}{Name: field.Name, Type: []any{"null", t}}, ok && avroName().MatchString(field.Name)
 	})
 }
 

@@ -2,12 +2,12 @@ package protect
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"microrisk/engine/tabular"
 	"microrisk/engine/tabular/detection"
+	"microrisk/schemas/pattern"
 )
 
 // lines asks the rules of lines: the categories below one parent of a variable, where the others are fixed. All cells of a line that fails
@@ -141,25 +141,25 @@ func (r *Rule) judge(tree *tabular.Tree) (func(parent int, line detection.Line) 
 }
 
 var (
-	bandText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)$`)
-	openText = regexp.MustCompile(`^(?:>=\s*)?(\d+(?:\.\d+)?)\s*(?:\+|and more|and over)?$`)
-	lessText = regexp.MustCompile(`^<\s*(\d+(?:\.\d+)?)$`)
-	halfText = regexp.MustCompile(`^\[(\d+(?:\.\d+)?),\s*(\d+(?:\.\d+)?|inf)\)$`)
+	bandText = pattern.New(`^(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)$`)
+	openText = pattern.New(`^(?:>=\s*)?(\d+(?:\.\d+)?)\s*(?:\+|and more|and over)?$`)
+	lessText = pattern.New(`^<\s*(\d+(?:\.\d+)?)$`)
+	halfText = pattern.New(`^\[(\d+(?:\.\d+)?),\s*(\d+(?:\.\d+)?|inf)\)$`)
 )
 
 // BandOf reads a category that is a number or a band of numbers.
 func BandOf(text string) (detection.Band, error) {
 	number := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
-	if m := bandText.FindStringSubmatch(text); m != nil {
+	if m := bandText().FindStringSubmatch(text); m != nil {
 		return detection.Band{Low: number(m[1]), High: number(m[2])}, nil
 	}
-	if m := halfText.FindStringSubmatch(text); m != nil {
+	if m := halfText().FindStringSubmatch(text); m != nil {
 		return detection.Band{Low: number(m[1]), High: number(m[2])}, nil
 	}
-	if m := lessText.FindStringSubmatch(text); m != nil {
+	if m := lessText().FindStringSubmatch(text); m != nil {
 		return detection.Band{High: number(m[1])}, nil
 	}
-	if m := openText.FindStringSubmatch(text); m != nil {
+	if m := openText().FindStringSubmatch(text); m != nil {
 		b := detection.Band{Low: number(m[1]), High: number(m[1])}
 		if m[0] != m[1] {
 			b.High = number("inf")

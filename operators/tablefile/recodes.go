@@ -3,9 +3,10 @@ package tablefile
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"microrisk/schemas/pattern"
 )
 
 // Recodes are those of a variable, as a file has them, before its codes are known.
@@ -55,14 +56,14 @@ func (r Recodes) Of(codes []string, total string) (*Recoding, error) {
 }
 
 // leading is the number that a code begins with.
-var leading = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
+var leading = pattern.New(`^-?\d+(?:\.\d+)?`)
 
 // InOrder are codes in the order that ranges go by.
 func InOrder(codes []string) []string {
 	list := slices.Sorted(slices.Values(codes))
 	numbers := make(map[string]float64, len(codes))
 	for _, c := range codes {
-		v, err := strconv.ParseFloat(leading.FindString(c), 64)
+		v, err := strconv.ParseFloat(leading().FindString(c), 64)
 		if err != nil {
 			return list
 		}

@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/csv"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"microrisk/operators/selection"
 	"microrisk/pipeline/limits"
 	"microrisk/schemas"
+	"microrisk/schemas/pattern"
 )
 
 // keySpec makes the part of a spec that assess, inspect and explain have in common.
@@ -102,7 +102,7 @@ func words(flag string, lists []string) ([]string, error) {
 			return nil, usage("--%s %q is no list of names separated by commas", flag, list)
 		}
 		for _, f := range fields {
-			if f == "" && !emptyName.MatchString(list) && (flag == "key" || flag == "values") {
+			if f == "" && !emptyName().MatchString(list) && (flag == "key" || flag == "values") {
 				return nil, usage("--%s %q has an empty name between its commas", flag, list)
 			}
 			all = append(all, f)
@@ -112,7 +112,7 @@ func words(flag string, lists []string) ([]string, error) {
 }
 
 // emptyName is the name of a column without a name in a list: "" between its commas.
-var emptyName = regexp.MustCompile(`(^|,)""(,|$)`)
+var emptyName = pattern.New(`(^|,)""(,|$)`)
 
 // conditionOf reads COLUMN=VALUE,VALUE or COLUMN=LEAST..LARGEST, either end of which may be left out.
 func conditionOf(text string) (selection.Condition, error) {

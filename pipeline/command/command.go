@@ -20,7 +20,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"regexp"
+	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
@@ -36,6 +36,7 @@ import (
 	"microrisk/operators/report"
 	"microrisk/pipeline"
 	"microrisk/pipeline/session"
+	"microrisk/schemas/pattern"
 )
 
 // Exit statuses.
@@ -68,8 +69,7 @@ func Main(args []string) int { return MainBy(args, nil) }
 // MainBy is Main with a runner.
 func MainBy(args []string, runner session.Runner) int {
 	if os.Getenv("GOGC") == "" {
-		// Tables are large and live long: collecting sooner than Go would costs a few percent of time and saves a fifth of memory.
-		debug.SetGCPercent(60)
+		collectLate()
 	}
 	// A reader that has gone away is an error of the write to it, so that what was begun is cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
@@ -77,6 +77,19 @@ func MainBy(args []string, runner session.Runner) int {
 	defer signals.cancel()
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	return Run(ctx, args, Streams{os.Stdin, os.Stdout, os.Stderr, terminal(os.Stderr), terminal(os.Stdout), os.Exit, signals, runner})
+}
+
+// collectorPercent is how much the heap grows between collections, in percent. Tables are large and live long: collecting sooner than Go
+// would costs a few percent of time and saves a fifth of memory.
+const collectorPercent = 60
+
+// firstCollection is how large the heap is, in percent of Go's least, when it is collected first: a short command ends before that.
+const firstCollection = 600
+
+// collectLate sets the collector; the first collection is the sign that the heap is no longer small.
+func collectLate() {
+	debug.SetGCPercent(firstCollection)
+	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, collectorPercent)
 }
 
 // Run runs a command line, args[0] being the program's name, and gives its exit status.
@@ -256,27 +269,33 @@ breached.`,
 			}
 			return cli.ShowAppHelp(ctx)
 		},
-		Commands: []*cli.Command{
-			c.assess(),
-			c.run(),
-			c.validate(),
-			c.inspect(),
-			c.explain(),
-			c.tabulate(),
-			c.boundsCommand(),
-			c.attackCommand(),
-			c.linkCommand(),
-			c.evaluateCommand(),
-			c.protectCommand(),
-			c.compareCommand(),
-			c.tableCommand(),
-			c.keymapCommand(),
-			c.count(),
-			c.version(),
-		},
+		Commands: c.commands(),
 	}
 	c.dress(app, app.Commands)
 	return app
+}
+
+// commands are all commands, or the one that the command line begins with: a command that is not called need not be made.
+func (c *console) commands() []*cli.Command {
+	all := []struct {
+		name string
+		make func() *cli.Command
+	}{
+		{"assess", c.assess}, {"run", c.run}, {"validate", c.validate}, {"inspect", c.inspect}, {"explain", c.explain}, {"tabulate", c.tabulate},
+		{"bounds", c.boundsCommand}, {"attack", c.attackCommand}, {"link", c.linkCommand}, {"evaluate", c.evaluateCommand},
+		{"protect", c.protectCommand}, {"compare", c.compareCommand}, {"table", c.tableCommand}, {"keymap", c.keymapCommand}, {"count", c.count},
+		{"version", c.version},
+	}
+	var list []*cli.Command
+	for _, one := range all {
+		if len(c.args) > 1 && (c.args[1] == one.name || c.args[1] == "--version" && one.name == "version") {
+			return []*cli.Command{one.make()}
+		}
+	}
+	for _, one := range all {
+		list = append(list, one.make())
+	}
+	return list
 }
 
 // dress gives commands what all have in common.
@@ -307,14 +326,14 @@ func plainUsage(err error) string {
 	if rest, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		return "there is no flag " + rest
 	}
-	if m := badValue.FindStringSubmatch(text); m != nil {
+	if m := badValue().FindStringSubmatch(text); m != nil {
 		return fmt.Sprintf("--%s is %q; it must be a whole number", m[2], m[1])
 	}
 	return text
 }
 
 // badValue is how the flags' library says that a value is no number; all flags that it reads as numbers are whole ones.
-var badValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(\S+): (?:parse error|value out of range)$`)
+var badValue = pattern.New(`^invalid value "(.*)" for flag -(\S+): (?:parse error|value out of range)$`)
 
 // before reads the flags that all commands have.
 func (c *console) before(ctx *cli.Context) error {

@@ -23,9 +23,11 @@ func TestNoFigures(t *testing.T) {
 	require.Equal(t, ExitDone, r.status, r.err)
 	require.Equal(t, []string{"evaluation.json", "plots.parquet"}, listed(t, "ev"))
 	require.Contains(t, string(read(t, "page.html")), "<svg")
+}
 
+func TestNoFiguresOfKeymap(t *testing.T) {
 	residence(t)
-	r = microrisk(t, "keymap", "report", "-r", "r", "--target", "Survey X", "--out", "a.html")
+	r := microrisk(t, "keymap", "report", "-r", "r", "--target", "Survey X", "--out", "a.html")
 	require.Equal(t, ExitWrong, r.status, r.err)
 	require.Contains(t, r.err, "has no figures")
 	require.NoFileExists(t, "a.html")

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"sync"
 
 	"microrisk/operators/report"
 )
@@ -14,7 +15,7 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // page is the outcome as a page that needs nothing else.
 type page struct{ *Outcome }
@@ -70,7 +71,7 @@ func (p page) Document() ([]byte, error) {
 	}
 	s.Plots = p.plots(groups)
 	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, s)
+	err := pageTemplate().Execute(&b, s)
 	return b.Bytes(), err
 }
 

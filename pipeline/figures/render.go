@@ -6,12 +6,13 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"regexp"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"microrisk/schemas/pattern"
 )
 
 // Missing is nil: this program draws figures.
@@ -34,11 +35,11 @@ func (f *Figure) SVG() ([]byte, error) {
 	}
 	// Viewers without the font take one of the same widths.
 	picture := bytes.ReplaceAll(b.Bytes(), []byte(`"font-family:Liberation Sans;`), []byte(`"font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`))
-	return comment.ReplaceAll(picture, nil), nil
+	return comment().ReplaceAll(picture, nil), nil
 }
 
 // Text is escaped, < and quotes too, so that what is replaced is never part of a name.
-var comment = regexp.MustCompile(`<!--[^>]*-->\n`)
+var comment = pattern.New(`<!--[^>]*-->\n`)
 
 // PNG draws the figure, Width by Height pixels. Errors are those of SVG.
 func (f *Figure) PNG() ([]byte, error) {

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 
 	"microrisk/engine/keymap"
 	"microrisk/operators/report"
@@ -19,7 +20,7 @@ import (
 //go:embed report.html.tmpl
 var reportText string
 
-var reportPage = template.Must(template.New("report").Parse(reportText))
+var reportPage = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(reportText)) })
 
 // A page is what the report shows.
 type page struct {
@@ -120,7 +121,7 @@ func (e *Environment) Report(ctx context.Context, s *repository.Scenario, a *Ana
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := reportPage.Execute(&b, p); err != nil {
+	if err := reportPage().Execute(&b, p); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

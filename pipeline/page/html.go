@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -14,10 +15,12 @@ const doctype = "<!DOCTYPE html>\n"
 //go:embed page.html.tmpl
 var source string
 
-var shown = template.Must(template.New("page").Funcs(template.FuncMap{
-	"says": func(state string) string { return stateWords[state] },
-	"bar":  bar,
-}).Parse(source))
+var shown = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"says": func(state string) string { return stateWords[state] },
+		"bar":  bar,
+	}).Parse(source))
+})
 
 // stateWords are what states are called; colour alone tells nothing.
 var stateWords = map[string]string{Met: "met", Unmet: "NOT MET", Open: "open"}
@@ -47,7 +50,7 @@ func (p *Page) HTML() ([]byte, error) {
 		s.Parts = append(s.Parts, shownSection{id, x})
 	}
 	var b bytes.Buffer
-	if err := shown.Execute(&b, s); err != nil {
+	if err := shown().Execute(&b, s); err != nil {
 		return nil, fmt.Errorf("making the page: %w", err)
 	}
 	return b.Bytes(), nil

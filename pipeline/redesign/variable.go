@@ -3,7 +3,6 @@ package redesign
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"microrisk/operators/tablefile"
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
+	"microrisk/schemas/pattern"
 )
 
 // A variable of the table, and what may become of it.
@@ -100,7 +100,7 @@ func (r *redesigning) ordered(name string) (bool, []string) {
 	return false, nil
 }
 
-var proper = regexp.MustCompile(`^\d.*\D|^\D.*\d`)
+var proper = pattern.New(`^\d.*\D|^\D.*\d`)
 
 // bands are the nodes of bands of numbers in their order; an error if they are none, or numbers alone, which may be codes of anything.
 func (r *redesigning) bands(tree *tabular.Tree) ([]int32, error) {
@@ -118,7 +118,7 @@ func (r *redesigning) bands(tree *tabular.Tree) ([]int32, error) {
 		if err != nil {
 			return nil, err
 		}
-		any = any || proper.MatchString(node.Code.Label)
+		any = any || proper().MatchString(node.Code.Label)
 		list = append(list, band{b, int32(n)})
 	}
 	slices.SortStableFunc(list, func(a, b band) int { return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High)) })
@@ -278,7 +278,7 @@ func (r *redesigning) label(v int, group []int32) string {
 	switch {
 	case x.bands:
 		text = band(codes[0], codes[len(codes)-1])
-	case x.Order != nil && number.MatchString(codes[0]) && number.MatchString(codes[len(codes)-1]):
+	case x.Order != nil && number().MatchString(codes[0]) && number().MatchString(codes[len(codes)-1]):
 		text = codes[0] + "-" + codes[len(codes)-1]
 	case x.Order != nil && len(codes) > 2:
 		text = codes[0] + " to " + codes[len(codes)-1]
@@ -306,14 +306,14 @@ func some(codes []string) string {
 }
 
 var (
-	number = regexp.MustCompile(`^\d+$`)
-	ends   = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	open   = regexp.MustCompile(`\+|more|over|>|inf`)
+	number = pattern.New(`^\d+$`)
+	ends   = pattern.New(`\d+(?:\.\d+)?`)
+	open   = pattern.New(`\+|more|over|>|inf`)
 )
 
 // band is that from the first to the last of bands, as they are written.
 func band(first, last string) string {
-	from, to := ends.FindString(first), ends.FindAllString(last, -1)
+	from, to := ends().FindString(first), ends().FindAllString(last, -1)
 	if from == "" || len(to) == 0 {
 		return first + " to " + last
 	}
@@ -322,7 +322,7 @@ func band(first, last string) string {
 	case strings.HasPrefix(first, "["):
 		_, upper, _ := strings.Cut(last, ",")
 		return "[" + from + "," + strings.TrimSpace(upper)
-	case strings.HasPrefix(first, "<") && open.MatchString(last):
+	case strings.HasPrefix(first, "<") && open().MatchString(last):
 		return first + " and " + last
 	case strings.HasPrefix(first, "<"):
 		n, err := strconv.Atoi(end)
@@ -330,7 +330,7 @@ func band(first, last string) string {
 			return first + " to " + last
 		}
 		return "<" + strconv.Itoa(n+1)
-	case open.MatchString(last):
+	case open().MatchString(last):
 		return from + "+"
 	}
 	return from + "-" + end

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"microrisk/operators/suda"
 	"microrisk/pipeline/page"
 	"microrisk/schemas"
+	"microrisk/schemas/pattern"
 )
 
 // mostCategories is how many categories are told.
@@ -116,15 +116,15 @@ func (m *maker) changes() []page.Block {
 }
 
 // plainName is a name that needs no quotes in a list on a command line.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+var plainName = pattern.New(`^[A-Za-z0-9_.-]+$`)
 
 // protect is the command that finds the least change.
 func (m *maker) protect() string {
 	file, key := "FILE", "..."
-	if len(m.Inputs) == 1 && plainName.MatchString(filepath.Base(m.Inputs[0])) && m.Inputs[0] != "-" {
+	if len(m.Inputs) == 1 && plainName().MatchString(filepath.Base(m.Inputs[0])) && m.Inputs[0] != "-" {
 		file = filepath.Base(m.Inputs[0])
 	}
-	if k := m.key(); k != nil && !slices.ContainsFunc(k.Variables, func(v schemas.VariableSummary) bool { return !plainName.MatchString(v.Name) }) {
+	if k := m.key(); k != nil && !slices.ContainsFunc(k.Variables, func(v schemas.VariableSummary) bool { return !plainName().MatchString(v.Name) }) {
 		key = strings.Join(names(k), ",")
 	}
 	targets, _ := m.targets()
@@ -135,7 +135,7 @@ func (m *maker) protect() string {
 			sampling = fmt.Sprintf(" --fraction %g", s.Fraction)
 		case s.PopulationSize > 0:
 			sampling = fmt.Sprintf(" --population-size %d", s.PopulationSize)
-		case s.Weight != "" && plainName.MatchString(s.Weight):
+		case s.Weight != "" && plainName().MatchString(s.Weight):
 			sampling = " --weight " + s.Weight
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"microrisk/pipeline/session"
 	"microrisk/schemas"
 	"microrisk/schemas/advice"
+	"microrisk/schemas/pattern"
 )
 
 // A ReleaseSpec asks for a release to be judged by a register, and to stand in it if nothing speaks against it.
@@ -122,8 +122,8 @@ func from(folder, path string) string {
 const newRegister = "# What went out: microrisk table release adds to it, and table audit --register judges by it.\nversion: 1\nreleases:\n"
 
 var (
-	releasesLine = regexp.MustCompile(`^releases[ \t]*:[ \t]*(\[[ \t]*\])?[ \t]*(#.*)?$`)
-	emptyList    = regexp.MustCompile(`\[[ \t]*\][ \t]*`)
+	releasesLine = pattern.New(`^releases[ \t]*:[ \t]*(\[[ \t]*\])?[ \t]*(#.*)?$`)
+	emptyList    = pattern.New(`\[[ \t]*\][ \t]*`)
 )
 
 // addItem adds an item to the list of releases, at its end; false where that is written in another way than line by line.
@@ -136,12 +136,12 @@ func addItem(text string, item []string) (string, bool) {
 		end = "\r\n"
 	}
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
-	at := slices.IndexFunc(lines, releasesLine.MatchString)
+	at := slices.IndexFunc(lines, releasesLine().MatchString)
 	if at < 0 {
 		return "", false
 	}
 	head, comment, _ := strings.Cut(lines[at], "#")
-	if head = emptyList.ReplaceAllString(head, ""); comment != "" {
+	if head = emptyList().ReplaceAllString(head, ""); comment != "" {
 		head += "#" + comment
 	}
 	lines[at] = head

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,13 +11,14 @@ import (
 
 	"microrisk/engine/keymap"
 	"microrisk/schemas"
+	"microrisk/schemas/pattern"
 )
 
 const idPattern = `^[a-z0-9][a-z0-9-]*$`
 
 var (
-	idRule   = regexp.MustCompile(idPattern)
-	codeRule = regexp.MustCompile(`^C[0-9]+\.[0-9]{3,}$`)
+	idRule   = pattern.New(idPattern)
+	codeRule = pattern.New(`^C[0-9]+\.[0-9]{3,}$`)
 )
 
 // mostNamed is how many characters a name has at most.
@@ -50,7 +50,7 @@ func (v *Variable) Check(c *schemas.Checker) {
 		switch {
 		case n.ID == "":
 			c.Add(at+".id", "a category has an empty id; it is lower-case letters, digits and dashes")
-		case !idRule.MatchString(n.ID):
+		case !idRule().MatchString(n.ID):
 			c.Add(at+".id", "id %q: it must be lower-case letters, digits and dashes, such as %q", n.ID, Slug(n.ID))
 		case seen[n.ID]:
 			c.Add(at+".id", "id %q stands twice; each category has its own", n.ID)
@@ -88,7 +88,7 @@ func (v *Variable) Check(c *schemas.Checker) {
 		c.Add("sink_order", "sink_order belongs to ordinal variables")
 	}
 	for _, code := range slices.Sorted(maps.Keys(v.Codes)) {
-		if !codeRule.MatchString(code) {
+		if !codeRule().MatchString(code) {
 			c.Add("codes."+code, "code %q: codes of categorizations look like C4.001", code)
 		}
 	}

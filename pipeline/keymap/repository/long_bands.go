@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"microrisk/engine/keymap"
+	"microrisk/schemas/pattern"
 )
 
 const bandNumber = `(-?\d+(?:\.\d+)?)`
 
 // bandForms are how people write bands of numbers. A group for the lower end comes before one for the upper end.
 var bandForms = []struct {
-	rule *regexp.Regexp
+	rule func() *regexp.Regexp
 	band func(ends []float64, step float64) keymap.Band
 }{
 	{bandRule(bandNumber + `\s*(?:-|–|—|to)\s*` + bandNumber), func(x []float64, step float64) keymap.Band {
@@ -40,8 +41,8 @@ func upTo(x []float64, step float64) keymap.Band {
 	return keymap.Band{Lo: math.Inf(-1), Hi: x[0] + step}
 }
 
-func bandRule(text string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*(?:` + text + `)(?:\s+\pL+)?\s*$`)
+func bandRule(text string) func() *regexp.Regexp {
+	return pattern.New(`(?i)^\s*(?:` + text + `)(?:\s+\pL+)?\s*$`)
 }
 
 var oneNumber = bandRule(bandNumber)
@@ -58,12 +59,12 @@ func bandOf(label string, step float64) (keymap.Band, bool) {
 		return list
 	}
 	for _, f := range bandForms {
-		if found := f.rule.FindStringSubmatch(label); found != nil {
+		if found := f.rule().FindStringSubmatch(label); found != nil {
 			b := f.band(numbers(found), step)
 			return b, b.Lo < b.Hi
 		}
 	}
-	if found := oneNumber.FindStringSubmatch(label); found != nil && step > 0 {
+	if found := oneNumber().FindStringSubmatch(label); found != nil && step > 0 {
 		x := numbers(found)[0]
 		return keymap.Band{Lo: x, Hi: x + step}, true
 	}

@@ -2,28 +2,29 @@ package repository
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"microrisk/schemas/pattern"
 )
 
 var (
-	atLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	atLine = pattern.New(`^yaml: (?:line (\d+): )?`)
 	// What the library's parser says, beside its scanner, has a line that counts from 0 (yaml.v3, decode.go, fail).
-	fromZero = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or )|found (duplicate|undefined tag|incompatible) )`)
+	fromZero = pattern.New(`^(did not find expected (<|node content|'-' indicator|key|',' or )|found (duplicate|undefined tag|incompatible) )`)
 )
 
 // syntaxError is what a YAML library says is wrong with a text, and the line of it.
 func syntaxError(err error, text []byte) (line int, says string) {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	says = atLine.ReplaceAllString(first, "")
-	m := atLine.FindStringSubmatch(first)
+	says = atLine().ReplaceAllString(first, "")
+	m := atLine().FindStringSubmatch(first)
 	if m == nil || m[1] == "" {
 		return 1, says
 	}
 	line, _ = strconv.Atoi(m[1])
-	if fromZero.MatchString(says) {
+	if fromZero().MatchString(says) {
 		line++
 	}
 	return min(line, 1+lineBreaks(string(text))), says // the library thinks of a line break at the end
