@@ -14,7 +14,7 @@ import (
 )
 
 func TestNameFits(t *testing.T) {
-	require.Regexp(t, nameForm, Name())
+	require.Regexp(t, nameForm(), Name())
 	require.NotEqual(t, Name(), Name())
 	require.Less(t, len(Name()), 100)
 }
