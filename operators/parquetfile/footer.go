@@ -77,9 +77,10 @@ func (f *footer) splitGroups(p *thriftParser) error {
 	if elem != thriftStruct && size > 0 {
 		return errors.New("its row groups are not structs")
 	}
+	each := thriftParser{b: p.b, pos: p.pos, skips: true}
 	for range size {
 		from := p.pos
-		each := thriftParser{b: p.b, pos: p.pos, nodes: f.limit / thriftNodeBytes} // nothing of the tree is kept
+		each.nodes = f.limit / thriftNodeBytes
 		if _, err := each.value(thriftStruct, 2); err != nil {
 			return err
 		}
@@ -121,6 +122,12 @@ func (f *footer) append(b []byte) []byte {
 func (f *footer) group(g int) (thriftValue, error) {
 	v, _, err := parseThriftWithin(f.groups[g], f.limit)
 	return v, err
+}
+
+// look has f look at row group g, whose tree does not outlive it.
+func (f *footer) look(g int, look func(group *thriftValue) error) error {
+	_, err := brief(f.groups[g], f.limit, look)
+	return err
 }
 
 // readFooter reads and checks the footer of an open file, in about limit bytes of memory besides its own. Its errors say what the file is instead, as far
@@ -215,34 +222,38 @@ func (f *footer) check() error {
 	}
 	var rows int64
 	for g := range f.groups {
-		group, err := f.group(g)
-		if err != nil {
+		if err := f.look(g, func(group *thriftValue) error { return f.checkGroup(g, group, leaves, &rows) }); err != nil {
 			return err
-		}
-		n := group.integer(groupRows, -1)
-		if n < 0 || rows+n < rows {
-			return fmt.Errorf("row group %d has %d rows", g, n)
-		}
-		rows += n
-		columns := group.field(groupColumns)
-		if columns == nil || len(columns.kids) != leaves {
-			return fmt.Errorf("row group %d does not have the %d column chunks of the schema", g, leaves)
-		}
-		for c := range columns.kids {
-			if err := f.checkChunk(&columns.kids[c], n); err != nil {
-				return fmt.Errorf("row group %d, column chunk %d: %w", g, c, err)
-			}
-		}
-		if sorting := group.field(groupSorting); sorting != nil {
-			for s := range sorting.kids {
-				if c := sorting.kids[s].integer(1, -1); c < 0 || c >= int64(leaves) {
-					return fmt.Errorf("row group %d is sorted by column %d of %d", g, c, leaves)
-				}
-			}
 		}
 	}
 	if n := f.top.integer(footerRows, -1); n != rows {
 		return fmt.Errorf("%d rows, but its row groups have %d", n, rows)
+	}
+	return nil
+}
+
+// checkGroup is check for a row group, whose rows it adds.
+func (f *footer) checkGroup(g int, group *thriftValue, leaves int, rows *int64) error {
+	n := group.integer(groupRows, -1)
+	if n < 0 || *rows+n < *rows {
+		return fmt.Errorf("row group %d has %d rows", g, n)
+	}
+	*rows += n
+	columns := group.field(groupColumns)
+	if columns == nil || len(columns.kids) != leaves {
+		return fmt.Errorf("row group %d does not have the %d column chunks of the schema", g, leaves)
+	}
+	for c := range columns.kids {
+		if err := f.checkChunk(&columns.kids[c], n); err != nil {
+			return fmt.Errorf("row group %d, column chunk %d: %w", g, c, err)
+		}
+	}
+	if sorting := group.field(groupSorting); sorting != nil {
+		for s := range sorting.kids {
+			if c := sorting.kids[s].integer(1, -1); c < 0 || c >= int64(leaves) {
+				return fmt.Errorf("row group %d is sorted by column %d of %d", g, c, leaves)
+			}
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package parquetfile
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/encoding/delta"
@@ -24,7 +25,7 @@ func FuzzRuns(f *testing.F) {
 		var errs [2]error
 		for k := range all {
 			dirty := bytes.Repeat([]byte{byte(-k)}, len(src)+2*pagePadding)
-			errs[k] = decodeCodes(all[k], dirty[:copy(dirty, src)], uint(width))
+			errs[k] = decodeCodes(all[k], dirty[:copy(dirty, src)], uint(width), math.MaxUint32)
 		}
 		require.Equal(t, fmt.Sprint(errs[0]), fmt.Sprint(errs[1]))
 		if errs[0] == nil {

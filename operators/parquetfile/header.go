@@ -47,14 +47,17 @@ func readPageHeader(r byteReader, at, to int64) (pageHeader, int64, error) {
 		if err != nil {
 			return pageHeader{}, 0, err
 		}
-		v, n, err := parseThriftStruct(b)
+		var h pageHeader
+		n, err := brief(b, maxPageBytes, func(v *thriftValue) error {
+			h = headerOf(v)
+			return nil
+		})
 		if errors.Is(err, errThriftShort) && int64(len(b)) < to-at && size < 1<<24 {
 			continue
 		}
 		if err != nil {
 			return pageHeader{}, 0, fmt.Errorf("the header of a page is damaged: %w", err)
 		}
-		h := headerOf(&v)
 		return h, int64(n), h.check(to - at - int64(n))
 	}
 }

@@ -45,11 +45,8 @@ func (r *pageReader) decodeIndexes(body []byte) error {
 		return errPageEnds
 	}
 	r.codes = resized(r.codes, r.page.values)
-	if err := decodeCodes(r.codes, body[1:], uint(body[0])); err != nil {
+	if err := decodeCodes(r.codes, body[1:], uint(body[0]), uint32(r.dictionary.n)); err != nil {
 		return err
-	}
-	if most := largest(r.codes); most >= uint32(r.dictionary.n) {
-		return fmt.Errorf("index %d is beyond the dictionary of %d values", most, r.dictionary.n)
 	}
 	r.page.codes, r.page.coded = r.codes, true
 	return nil
@@ -153,6 +150,32 @@ func (s *pageMemory) plainBytes(p *leafPage, body []byte) error {
 	p.data, p.offsets = body[:at], s.offsets
 	return nil
 }
+
+// allBelow tells whether all codes are below n as unsigned numbers. It looks at two at once: with what is wanting to 2^31 added, the highest
+// bit of a code says it.
+func allBelow(codes []int32, n uint32) bool {
+	if n > 1<<31 {
+		return largest(codes) < n
+	}
+	want := uint64(1<<31-n) * (1<<32 | 1)
+	pairs := arrow.Uint64Traits.CastFromBytes(arrow.Int32Traits.CastToBytes(codes[:len(codes)&^1]))
+	var a, b, high uint64
+	for len(pairs) >= 2 {
+		// Codes of 2^31 and more, whose sum carries into the next, have the bit themselves.
+		a, b, high = a|(pairs[0]&^signs+want), b|(pairs[1]&^signs+want), high|pairs[0]|pairs[1]
+		pairs = pairs[2:]
+	}
+	for _, x := range pairs {
+		a, high = a|(x&^signs+want), high|x
+	}
+	if len(codes)%2 == 1 {
+		last := uint64(uint32(codes[len(codes)-1]))
+		a, high = a|(last&^signs+want&(1<<32-1)), high|last
+	}
+	return (a|b|high)&signs == 0
+}
+
+const signs = 1<<63 | 1<<31
 
 // largest is the largest of the codes as an unsigned number, 0 of none.
 func largest(codes []int32) uint32 {

@@ -103,8 +103,11 @@ func padded(b []byte, n int) []byte {
 	return out
 }
 
-// decodeCodes fills out with the values of src, of a width of up to 32 bits.
-func decodeCodes(out []int32, src []byte, width uint) error {
+// stretchCodes is how many codes are unpacked before they are looked at, while they are in the nearest cache.
+const stretchCodes = 2048
+
+// decodeCodes fills out with the values of src, of a width of up to 32 bits, which must be below n as unsigned numbers.
+func decodeCodes(out []int32, src []byte, width uint, n uint32) error {
 	if width > 32 {
 		return fmt.Errorf("a page is damaged: its indexes have %d bits", width)
 	}
@@ -114,15 +117,28 @@ func decodeCodes(out []int32, src []byte, width uint) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case v.packed != nil && width > 0:
-			bitpack.Unpack(out[:v.n], v.packed, width)
-		default:
+		if v.packed == nil || width == 0 {
 			fill(out[:v.n], int32(v.value))
+			if v.value >= n {
+				return errBeyond(v.value, n)
+			}
+			out = out[v.n:]
+			continue
+		}
+		for from := 0; from < v.n; from += stretchCodes {
+			part := out[from:min(from+stretchCodes, v.n)]
+			bitpack.Unpack(part, v.packed[uint(from)*width/8:], width)
+			if !allBelow(part, n) {
+				return errBeyond(largest(part), n)
+			}
 		}
 		out = out[v.n:]
 	}
 	return nil
+}
+
+func errBeyond(index, n uint32) error {
+	return fmt.Errorf("index %d is beyond the dictionary of %d values", index, n)
 }
 
 // fill sets all of out, by doubling.

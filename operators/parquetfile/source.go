@@ -113,11 +113,14 @@ func (s *Source) open(in files.Input, input int) (*file, error) {
 	}
 	var row int64
 	for g := range f.footer.groups {
-		group, err := f.footer.group(g)
+		var n int64
+		err := f.footer.look(g, func(group *thriftValue) error {
+			n = group.integer(groupRows, 0)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		n := group.integer(groupRows, 0)
 		if n == 0 {
 			continue
 		}
@@ -308,19 +311,19 @@ func (p *part) Rows() int64     { return p.rows }
 // chunk is what the footer says of the chunk of a leaf.
 func (p *part) chunk(leaf int) (*chunkInfo, error) {
 	p.parse.Do(func() {
-		group, err := p.file.footer.group(p.group)
-		if err != nil {
-			p.err = err
-			return
-		}
-		columns := group.field(groupColumns).kids
-		p.chunks = make([]chunkInfo, len(columns))
-		for i := range columns {
-			meta := columns[i].field(chunkMeta)
-			d, data := meta.integer(metaDictionary, 0), meta.integer(metaData, 0)
-			p.chunks[i] = chunkInfo{from: plainPlace(meta), to: plainPlace(meta) + meta.integer(metaCompressed, 0), values: meta.integer(metaValues, 0), uncompressed: meta.integer(metaUncompressed, 0),
-				codec: meta.integer(metaCodec, 0), odd: d > 0 && data <= d}
-		}
+		p.err = p.file.footer.look(p.group, func(group *thriftValue) error {
+			columns := group.field(groupColumns).kids
+			p.chunks = make([]chunkInfo, len(columns))
+			for i := range columns {
+				meta := columns[i].field(chunkMeta)
+				d, data := meta.integer(metaDictionary, 0), meta.integer(metaData, 0)
+				p.chunks[i] = chunkInfo{
+					from: plainPlace(meta), to: plainPlace(meta) + meta.integer(metaCompressed, 0), values: meta.integer(metaValues, 0),
+					uncompressed: meta.integer(metaUncompressed, 0), codec: meta.integer(metaCodec, 0), odd: d > 0 && data <= d,
+				}
+			}
+			return nil
+		})
 	})
 	if p.err != nil {
 		return nil, p.err

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // A thriftValue is a value of Thrift's compact protocol, without a schema. Footers are edited as trees of it, so that fields
@@ -47,15 +48,45 @@ func parseThriftStruct(b []byte) (thriftValue, int, error) { return parseThriftW
 
 // parseThriftWithin parses a struct whose tree takes no more memory than limit bytes.
 func parseThriftWithin(b []byte, limit int64) (thriftValue, int, error) {
-	p := thriftParser{b: b, nodes: limit / thriftNodeBytes}
-	v, err := p.value(thriftStruct, 0)
-	return v, p.pos, err
+	var p thriftParser
+	return p.parse(b, limit)
 }
 
+// thriftParsers are those of brief, whose room serves again and again.
+var thriftParsers = sync.Pool{New: func() any { return new(thriftParser) }}
+
+// brief is parseThriftWithin for a tree that is looked at by f alone.
+func brief(b []byte, limit int64, f func(v *thriftValue) error) (int, error) {
+	p := thriftParsers.Get().(*thriftParser)
+	defer thriftParsers.Put(p)
+	v, n, err := p.parse(b, limit)
+	p.b = nil
+	if err != nil {
+		return n, err
+	}
+	return n, f(&v)
+}
+
+// A thriftParser parses one struct after the other.
 type thriftParser struct {
 	b     []byte
 	pos   int
 	nodes int64 // that may still be made
+	skips bool  // values are checked but not kept
+
+	// Nodes of the values that are being read, and room for those of the ones that have been.
+	open          []thriftValue
+	openIDs       []int16
+	room, kids    []thriftValue
+	roomIDs, nums []int16
+}
+
+// parse is parseThriftWithin; the tree holds until the parser's next call.
+func (p *thriftParser) parse(b []byte, limit int64) (thriftValue, int, error) {
+	p.b, p.pos, p.nodes = b, 0, limit/thriftNodeBytes
+	p.open, p.openIDs, p.kids, p.nums = p.open[:0], p.openIDs[:0], p.room, p.roomIDs
+	v, err := p.value(thriftStruct, 0)
+	return v, p.pos, err
 }
 
 // thriftNodeBytes is about what a node of the tree takes, with what growing lists leave behind.
@@ -134,14 +165,15 @@ func (p *thriftParser) value(kind byte, depth int) (v thriftValue, err error) {
 			return v, err
 		}
 		v.elem = elem
-		v.kids = make([]thriftValue, 0, min(size, 64))
+		from := len(p.open)
 		for range size {
 			kid, err := p.value(elem, depth+1)
 			if err != nil {
 				return v, err
 			}
-			v.kids = append(v.kids, kid)
+			p.push(kid, 0)
 		}
+		v.kids, _ = p.keep(from)
 		return v, nil
 	case thriftMap:
 		return v, p.mapEntries(&v, depth)
@@ -180,15 +212,17 @@ func (p *thriftParser) mapEntries(v *thriftValue, depth int) error {
 	if n > uint64(len(p.b)-p.pos) {
 		return errThriftShort
 	}
+	from := len(p.open)
 	for range n {
 		for _, kind := range [2]byte{v.elem >> 4, v.elem & 15} {
 			kid, err := p.value(kind, depth+1)
 			if err != nil {
 				return err
 			}
-			v.kids = append(v.kids, kid)
+			p.push(kid, 0)
 		}
 	}
+	v.kids, _ = p.keep(from)
 	return nil
 }
 
@@ -207,10 +241,15 @@ func (p *thriftParser) field(last int16) (id int16, kind byte, err error) {
 
 func (p *thriftParser) fields(v *thriftValue, depth int) error {
 	var last int16
+	from := len(p.open)
 	for {
 		id, kind, err := p.field(last)
-		if err != nil || kind == 0 {
+		if err != nil {
 			return err
+		}
+		if kind == 0 {
+			v.kids, v.ids = p.keep(from)
+			return nil
 		}
 		kid := thriftValue{kind: kind}
 		if kind != thriftTrue && kind != thriftFalse {
@@ -218,10 +257,40 @@ func (p *thriftParser) fields(v *thriftValue, depth int) error {
 				return err
 			}
 		}
-		v.ids = append(v.ids, id)
-		v.kids = append(v.kids, kid)
+		p.push(kid, id)
 		last = id
 	}
+}
+
+// Nodes that room is made for at once: the first time, and at most.
+const (
+	thriftRoomLeast = 16
+	thriftRoomMost  = 1024
+)
+
+func (p *thriftParser) push(v thriftValue, id int16) {
+	if !p.skips {
+		p.open, p.openIDs = append(p.open, v), append(p.openIDs, id)
+	}
+}
+
+// keep takes the nodes from one on, those of a value that ends.
+func (p *thriftParser) keep(from int) (kids []thriftValue, ids []int16) {
+	n := len(p.open) - from
+	if n == 0 {
+		return nil, nil
+	}
+	if n > len(p.kids) {
+		room := max(n, min(2*len(p.room), thriftRoomMost), thriftRoomLeast)
+		p.room, p.roomIDs = make([]thriftValue, room), make([]int16, room)
+		p.kids, p.nums = p.room, p.roomIDs
+	}
+	kids, p.kids = p.kids[:n:n], p.kids[n:]
+	ids, p.nums = p.nums[:n:n], p.nums[n:]
+	copy(kids, p.open[from:])
+	copy(ids, p.openIDs[from:])
+	p.open, p.openIDs = p.open[:from], p.openIDs[:from]
+	return kids, ids
 }
 
 // append writes the value as the compact protocol has it.
