@@ -98,6 +98,10 @@ func (o *Options) fits(p *problem, way direction) error {
 	if err := (budget.Budget{Bytes: o.Memory}).Memory("the search", Bytes(p.n, p.variables, o.MaxSize)); err != nil {
 		return err
 	}
-	p.budget.take(min(32*int64(p.n), o.Memory))
+	each := int64(32)
+	if p.anyWild {
+		each += 12 // gaps
+	}
+	p.budget.take(min(each*int64(p.n), o.Memory))
 	return nil
 }

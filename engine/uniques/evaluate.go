@@ -74,8 +74,6 @@ func (e *evaluator) count(set uint64, out []uint64) {
 		e.mask = append(e.mask, mask{})
 	}
 	switch {
-	case p.anyWild && p.k == 1:
-		e.open = e.evaluatePlain(set, out)
 	case p.anyWild:
 		e.open = e.evaluateWild(set, out)
 	case p.k > 1:

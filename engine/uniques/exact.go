@@ -1,6 +1,9 @@
 package uniques
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // An exact table counts the records of masked keys, up to k+1, by open addressing. It starts small, so that it stays in the
 // cache when there are few distinct keys.
@@ -9,6 +12,7 @@ type exact struct {
 	mask  []mask
 	slots []slot
 	bits  uint64 // slots - 1
+	shift uint8  // of a hash to its slot
 	used  int
 	most  uint32 // k+1
 	room  []slot
@@ -22,10 +26,13 @@ type slot struct {
 
 const exactStart = 1 << 10
 
-func (x *exact) reset(p *problem, m []mask) {
+func (x *exact) reset(p *problem, m []mask) { x.resetFor(p, m, exactStart/4) }
+
+// resetFor is reset where there are at most so many keys.
+func (x *exact) resetFor(p *problem, m []mask, keys int) {
 	x.p, x.mask, x.most = p, m, uint32(p.k+1)
 	x.used = 0
-	x.resize(exactStart)
+	x.resize(2 << bits.Len(uint(keys)))
 }
 
 func (x *exact) resize(n int) {
@@ -34,7 +41,7 @@ func (x *exact) resize(n int) {
 	}
 	x.slots = x.room[:n]
 	clear(x.slots)
-	x.bits = uint64(n - 1)
+	x.bits, x.shift = uint64(n-1), uint8(bits.LeadingZeros64(uint64(n-1)))
 }
 
 func (x *exact) keyOf(i uint32) (key, hash uint64) {
@@ -52,11 +59,16 @@ func (x *exact) keyOf(i uint32) (key, hash uint64) {
 // find is the place of class i's masked key, or of the free slot where it belongs.
 func (x *exact) find(i uint32) (at, key uint64) {
 	key, hash := x.keyOf(i)
-	at = hash >> 7 & x.bits // not the bits that the filter has used
+	return x.place(i, key, hash), key
+}
+
+// place is find for a class whose masked key and its hash are known.
+func (x *exact) place(i uint32, key, hash uint64) (at uint64) {
+	at = hash >> (x.shift & 63)
 	for {
 		s := &x.slots[at]
 		if s.count == 0 || s.key == key && (len(x.mask) == 1 || x.same(i, s.first)) {
-			return at, key
+			return at
 		}
 		at = (at + 1) & x.bits
 	}
@@ -74,6 +86,11 @@ func (x *exact) same(i, j uint32) bool {
 
 func (x *exact) add(i, weight uint32) {
 	at, key := x.find(i)
+	x.put(at, key, i, weight)
+}
+
+// put is add at a place.
+func (x *exact) put(at, key uint64, i, weight uint32) {
 	s := &x.slots[at]
 	if s.count != 0 {
 		s.count = min(s.count+weight, x.most)

@@ -24,12 +24,15 @@ type piece struct {
 	sets []uint64
 	done []uint64 // bitmaps, one after the other
 	open []bool
+
+	refuted []uint64 // bitmaps of classes that are unique but for missing values, where the room has them
 }
 
 // A room makes pieces, and keeps those that are free.
 type room struct {
-	words  int // of a bitmap
-	shift  int // of a number of a set to that of its piece
+	words  int  // of a bitmap
+	shift  int  // of a number of a set to that of its piece
+	twice  bool // whether sets have a second bitmap
 	spare  []*piece
 	budget *meter
 }
@@ -53,10 +56,18 @@ func (r *room) get() *piece {
 		return p
 	}
 	n := 1 << r.shift
-	if !r.budget.take(int64(n) * int64(8*r.words+setBytes)) {
+	bytes := 8 * r.words
+	if r.twice {
+		bytes *= 2
+	}
+	if !r.budget.take(int64(n) * int64(bytes+setBytes)) {
 		return nil
 	}
-	return &piece{sets: make([]uint64, n), done: make([]uint64, n*r.words), open: make([]bool, n)}
+	p := &piece{sets: make([]uint64, n), done: make([]uint64, n*r.words), open: make([]bool, n)}
+	if r.twice {
+		p.refuted = make([]uint64, n*r.words)
+	}
+	return p
 }
 
 // set is set number i.
@@ -66,6 +77,12 @@ func (l *level) set(i int) uint64 { return l.pieces[i>>l.room.shift].sets[i&(1<<
 func (l *level) done(i int) []uint64 {
 	at := i & (1<<l.room.shift - 1) * l.room.words
 	return l.pieces[i>>l.room.shift].done[at : at+l.room.words]
+}
+
+// refuted is the second bitmap of set number i.
+func (l *level) refuted(i int) []uint64 {
+	at := i & (1<<l.room.shift - 1) * l.room.words
+	return l.pieces[i>>l.room.shift].refuted[at : at+l.room.words]
 }
 
 func (l *level) setOpen(i int, open bool) {
@@ -104,6 +121,9 @@ func (l *level) settle() bool {
 		if n < i {
 			l.pieces[n>>l.room.shift].sets[n&mask] = l.set(i)
 			copy(l.done(n), l.done(i))
+			if l.room.twice {
+				copy(l.refuted(n), l.refuted(i))
+			}
 		}
 		n++
 	}
@@ -137,57 +157,6 @@ func (l *level) find(set uint64) (number, slot int) {
 		at = (at + 1) & mask
 	}
 	return -1, at
-}
-
-// searchUp goes through the lattice of sets by size. A set is looked at only if all its subsets are open, and on it only the
-// classes that are done on none of its subsets are counted: a class that is unique on a subset shares its values with nobody.
-func (p *problem) searchUp(ctx context.Context, o *Options, tally *tally) error {
-	room := newRoom(p)
-	below := &level{room: room, count: 1, pieces: []*piece{{sets: []uint64{0}, done: p.base, open: []bool{true}}}, slots: []uint32{1}}
-	progress := newProgress(o, latticeSize(p.variables, o.MaxSize))
-	workers := make([]*evaluator, o.Workers)
-	for i := range workers {
-		workers[i] = newEvaluator(p)
-		p.budget.take(min(p.scratchBytes(), p.budget.part(int64(4*o.Workers), p.scratchBytes())))
-	}
-	if err := p.makeCovers(ctx, o, workers); err != nil {
-		return err
-	}
-	for size := 1; size <= o.MaxSize; size++ {
-		open := below.count
-		l := below.next(p.variables)
-		if l == nil {
-			return p.budget.err(p.needsFrom(size-1, open, o.MaxSize))
-		}
-		if l.count == 0 {
-			break
-		}
-		progress.add(max(0, binomial(p.variables, size)-int64(l.count)))
-		err := inParallel(ctx, o.Workers, l.count, func(worker, i int) {
-			l.setOpen(i, workers[worker].evaluate(l, below, i))
-			progress.add(1)
-		})
-		if err != nil {
-			return err
-		}
-		if err := tally.addLevel(ctx, l, below); err != nil {
-			return err
-		}
-		if p.budget.full.Load() {
-			return p.budget.err(0)
-		}
-		if size > 1 {
-			below.release()
-		}
-		if !l.settle() {
-			return p.budget.err(p.needsFrom(size, l.count, o.MaxSize))
-		}
-		below = l
-	}
-	for _, e := range workers {
-		tally.r.Visits += e.visits
-	}
-	return nil
 }
 
 // next lists the sets one larger than those of a settled level that have no closed subset; nil where there is no memory for them.
@@ -269,10 +238,11 @@ type progress struct {
 	mutex       sync.Mutex
 	report      func(done, total int64)
 	done, total int64
+	rounds      int64 // how often each set is gone through
 }
 
 func newProgress(o *Options, total int64) *progress {
-	return &progress{report: o.Progress, total: total}
+	return &progress{report: o.Progress, total: total, rounds: 1}
 }
 
 func (p *progress) add(sets int64) {
@@ -281,6 +251,6 @@ func (p *progress) add(sets int64) {
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.done = min(p.done+sets, p.total)
-	p.report(p.done, p.total)
+	p.done = min(p.done+sets, p.total*p.rounds)
+	p.report(p.done/p.rounds, p.total)
 }

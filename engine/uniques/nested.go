@@ -108,7 +108,7 @@ func (n *nest) inLattice(from, size int, keys []uint64, weight []uint32, have *k
 	}
 }
 
-// ignore takes entries out of account that miss a variable under Ignore.
+// ignore takes entries out of account that miss a variable under Ignore or Wildcard.
 func (n *nest) ignore(from int) {
 	for j := from; j < n.p.variables; j++ {
 		code, any := n.ignored(j)
@@ -126,7 +126,7 @@ func (n *nest) ignore(from int) {
 // ignored is the code of the variable at a place that is ignored, and whether there is one.
 func (n *nest) ignored(place int) (code uint64, any bool) {
 	v := n.layout.order[place]
-	return uint64(n.p.codes[v] - 1), n.p.ignored[v] != nil
+	return uint64(n.p.codes[v] - 1), n.p.ignored[v] != nil || n.p.wild[v] != nil
 }
 
 // inViews is search for many entries.

@@ -17,7 +17,7 @@ const (
 
 // fitsNested tells whether the nested search can do this problem at all.
 func (p *problem) fitsNested() bool {
-	return p.words == 1 && p.variables > 0 && p.variables <= nestedVariables && !p.anyWild
+	return p.words == 1 && p.variables > 0 && p.variables <= nestedVariables
 }
 
 // An outer is the outermost level of a nested search: its blocks go to the workers.
@@ -33,10 +33,14 @@ type outer struct {
 	done, all   float64
 }
 
-// searchNested searches by blocks and tells whether there was memory for that; if not, nothing has been added to tally.
-func (p *problem) searchNested(ctx context.Context, o *Options, tally *tally) (bool, error) {
+// searchNested searches by blocks and tells whether there was memory for that; if not, nothing has been added to tally. Where missing
+// values match everything it gives the sets found without that, and adds nothing either.
+func (p *problem) searchNested(ctx context.Context, o *Options, tally *tally) (plain *plainSets, done bool, err error) {
 	u := &outer{p: p, layout: p.newLayout(), total: latticeSize(p.variables, o.MaxSize)}
 	u.progress = newProgress(o, u.total)
+	if p.anyWild {
+		u.progress.rounds = 2
+	}
 	for range o.Workers {
 		u.nests = append(u.nests, &nest{
 			p: p, limit: o.MaxSize, most: cmp.Or(o.lattice, latticeMost), layout: u.layout, stop: func() bool { return ctx.Err() != nil },
@@ -45,13 +49,13 @@ func (p *problem) searchNested(ctx context.Context, o *Options, tally *tally) (b
 	defer func() { p.budget.give(u.held) }()
 	views, ok := u.views(ctx)
 	if !ok || ctx.Err() != nil {
-		return ctx.Err() != nil, ctx.Err()
+		return nil, ctx.Err() != nil, ctx.Err()
 	}
 	var lower *sheet
 	for j := len(views) - 1; j > 0; j-- {
 		s, err := u.sheet(ctx, views[j], lower)
 		if s == nil || err != nil {
-			return err != nil, err
+			return nil, err != nil, err
 		}
 		if lower != nil {
 			u.give(lower.bytes)
@@ -62,10 +66,10 @@ func (p *problem) searchNested(ctx context.Context, o *Options, tally *tally) (b
 }
 
 // first searches the first view, whose entries are the classes, and adds their sets to tally.
-func (u *outer) first(ctx context.Context, v *view, lower *sheet, tally *tally) (bool, error) {
+func (u *outer) first(ctx context.Context, v *view, lower *sheet, tally *tally) (plain *plainSets, done bool, err error) {
 	s, err := u.sheet(ctx, v, lower)
 	if s == nil || err != nil {
-		return err != nil, err
+		return nil, err != nil, err
 	}
 	if lower != nil {
 		u.give(lower.bytes)
@@ -74,11 +78,18 @@ func (u *outer) first(ctx context.Context, v *view, lower *sheet, tally *tally) 
 	for x, i := range v.origin {
 		place[i] = uint32(x)
 	}
-	if tally.lists.on && !tally.lists.addListings(u.p, u.layout.order, func(class int) []uint32 { return s.of(place[class]) }) {
-		return false, nil
-	}
 	tally.r.Visits = u.visits()
-	return true, tally.addSheet(ctx, u.layout.order, s, place)
+	if u.p.anyWild {
+		plain, err = u.p.plainSets(ctx, tally.o.Workers, u.layout.order, s, place)
+		if plain != nil {
+			plain.progress = u.progress
+		}
+		return plain, plain != nil || err != nil, err
+	}
+	if tally.lists.on && !tally.lists.addListings(u.p, u.layout.order, func(class int) []uint32 { return s.of(place[class]) }) {
+		return nil, false, nil
+	}
+	return nil, true, tally.addSheet(ctx, u.layout.order, s, place)
 }
 
 func (u *outer) visits() (visits int64) {

@@ -27,6 +27,8 @@ type problem struct {
 	ignored [][]uint64 // ignored[v]: classes that miss v under Ignore; nil when there are none
 	wild    [][]uint64 // wild[v]: classes that miss v under Wildcard; nil when there are none
 	anyWild bool
+	gaps    []gap     // the incomplete ones under Wildcard
+	parted  []float64 // into how many blocks each variable parts the classes, where anyWild
 	budget  *meter
 
 	covers     []*cover // by the variables of coverOrder that they leave out; nil when there are none
@@ -77,6 +79,12 @@ func newProblem(t *contingency.Table, o *Options) (*problem, error) {
 	p.wild = p.missing(o, Wildcard)
 	for _, w := range p.wild {
 		p.anyWild = p.anyWild || w != nil
+	}
+	if p.anyWild {
+		p.gaps, p.parted = p.gapsOf(), p.blockSizes()
+		for v, size := range p.parted {
+			p.parted[v] = float64(p.n) * float64(p.n) / size
+		}
 	}
 	return p, nil
 }

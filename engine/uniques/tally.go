@@ -49,6 +49,23 @@ func newTally(p *problem, o *Options, r *Result) *tally {
 	return t
 }
 
+// reset takes back what has been added.
+func (t *tally) reset() {
+	r := t.r
+	clear(r.Score)
+	clear(r.IS)
+	clear(r.Count)
+	clear(r.MinSize)
+	for v := range r.Categories {
+		clear(r.Categories[v])
+	}
+	for v := range r.Share {
+		clear(r.Share[v])
+	}
+	r.Visits = 0
+	*t = *newTally(t.p, t.o, r)
+}
+
 func (t *tally) lanes() int { return (t.p.variables + 7) / 8 }
 
 func (t *tally) newCounts() *counts {

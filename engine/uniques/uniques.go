@@ -152,10 +152,17 @@ func (p *problem) search(ctx context.Context, o *Options, way direction, tally *
 	case downwards:
 		return p.searchDown(ctx, o, tally)
 	case nested:
-		done, err := p.searchNested(ctx, o, tally)
-		if done || err != nil {
+		held := p.budget.held.Load()
+		plain, done, err := p.searchNested(ctx, o, tally)
+		if plain != nil && err == nil {
+			err = p.refine(ctx, o, plain, tally)
+			done = !p.budget.full.Load()
+		}
+		if done {
 			return err
 		}
+		tally.reset()
+		p.budget.held.Store(held)
 		p.budget.full.Store(false)
 	}
 	return p.searchUp(ctx, o, tally)

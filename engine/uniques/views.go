@@ -40,10 +40,19 @@ func (p *problem) newLayout() *layout {
 
 // bySplit orders the variables by the mean size of the blocks that they split the classes into.
 func (p *problem) bySplit() []int {
-	size := make([]float64, p.variables)
+	size := p.blockSizes()
 	order := make([]int, p.variables)
 	for v := range order {
 		order[v] = v
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[a], size[b]) })
+	return order
+}
+
+// blockSizes gives for each variable the mean size of the block that a class lies in, times the number of classes.
+func (p *problem) blockSizes() []float64 {
+	size := make([]float64, p.variables)
+	for v := range size {
 		count := make([]int, p.codes[v])
 		f := p.fields[v]
 		for _, k := range p.keys[f.word] {
@@ -53,8 +62,7 @@ func (p *problem) bySplit() []int {
 			size[v] += float64(n) * float64(n)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[a], size[b]) })
-	return order
+	return size
 }
 
 // A radix sorts keys with a number each, by some bits.

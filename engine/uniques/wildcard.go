@@ -1,38 +1,90 @@
 package uniques
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// A gap is the classes that miss the same variables under Wildcard.
+type gap struct {
+	set     uint64
+	classes []uint32
+	keys    []uint64 // of these, where they take one word
+}
+
+// gapsOf lists the classes that miss any variable under Wildcard, by what they miss.
+func (p *problem) gapsOf() []gap {
+	var gaps []gap
+	for set, classes := range p.patterns() {
+		if set != 0 {
+			g := gap{set: set, classes: classes}
+			for _, i := range classes[:len(classes)*(2-min(p.words, 2))] {
+				g.keys = append(g.keys, p.keys[0][i])
+			}
+			gaps = append(gaps, g)
+		}
+	}
+	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.set, b.set) })
+	return gaps
+}
 
 // A wildcard is the scratch of an evaluator for sets with missing values that match everything.
 type wildcard struct {
 	incomplete []uint64 // classes that miss a variable of the set
-	groups     map[uint64][]uint32
 	masks      []mask
 	fresh      []uint64 // classes that are unique among those that miss nothing
 	complete   []uint64 // bits of the others, and of those known
+	parts      []part
+	groups     []group
 	filter     []uint64
+	shift      uint8    // of a hash to its place in the filter
+	hits       []uint32 // places of candidates that the filter passes
 	word       int      // of the keys
 	keys       []uint64 // a word of the candidates' keys
+	total      []uint32 // records that the candidates match, as far as they have been met; nil when k is 1
+	refuted    []uint32 // candidates that match too many; only where k is above 1
+	unsure     []uint32 // candidates that match an incomplete class and may still be unique
+	more       []uint32 // records of incomplete classes that these match
 }
 
-// evaluatePlain is evaluateWild where k is 1: then only what is not known yet counts, so that classes that miss nothing are
-// counted as in other searches, and those unique among them are looked up among the incomplete ones.
-func (e *evaluator) evaluatePlain(set uint64, out []uint64) bool {
+// A part is the classes of a gap, which miss some of the variables of a set.
+type part struct {
+	missing uint64
+	gap     int
+}
+
+// A group is the parts, from one place to another, that miss the same variables of a set.
+type group struct {
+	missing  uint64
+	from, to int
+	size     int
+	reach    float64 // how many classes are likely to match, in proportion
+}
+
+// evaluateWild finds the unique classes of a set where missing values match everything: candidates are those that miss nothing. They are
+// counted as in other searches, and those unique among them are looked up among the incomplete ones, once per pattern of
+// missingness on the set. What is known already counts nowhere: a class that is complete and unique on a subset shares its values there with
+// unique ones only, all of them known.
+func (e *evaluator) evaluateWild(set uint64, out []uint64) bool {
 	p, x := e.p, &e.wild
 	e.missing(set)
 	x.fresh, x.complete = grown(x.fresh, len(p.base)), grown(x.complete, len(p.base))
 	clear(x.fresh)
-	live, several := 0, false
+	live := 0
 	for w, k := range e.known {
 		x.complete[w] = k | x.incomplete[w]
 		live += bits.OnesCount64(^x.complete[w])
-		several = several || x.incomplete[w]&^k != 0
 	}
 	e.known, x.complete = x.complete, e.known
-	e.countKeys(live, x.fresh)
-	e.known, x.complete = x.complete, e.known
-	if several {
-		e.refute(set)
+	if p.k > 1 {
+		e.rest = appendClear(e.rest[:0], e.known)
+		e.resolve(x.fresh)
+	} else {
+		e.countKeys(live, x.fresh)
 	}
+	e.known, x.complete = x.complete, e.known
+	e.refute(set)
 	for w, f := range x.fresh {
 		out[w] |= f
 	}
@@ -50,99 +102,6 @@ func (e *evaluator) left(out []uint64) bool {
 	return false
 }
 
-// refute takes the classes that are compatible with an incomplete one from those that seem unique.
-func (e *evaluator) refute(set uint64) {
-	p, x := e.p, &e.wild
-	candidates := e.rest[:0]
-	x.word = -1
-	for w, f := range x.fresh {
-		for ; f != 0; f &= f - 1 {
-			candidates = append(candidates, uint32(w<<6|bits.TrailingZeros64(f)))
-		}
-	}
-	e.rest = candidates
-	if len(candidates) == 0 {
-		return
-	}
-	if x.groups == nil {
-		x.groups = map[uint64][]uint32{}
-	}
-	for pattern, members := range x.groups {
-		x.groups[pattern] = members[:0]
-	}
-	var wild [64]int
-	n := 0
-	for rest := set; rest != 0; rest &= rest - 1 {
-		if v := bits.TrailingZeros64(rest); p.wild[v] != nil {
-			wild[n] = v
-			n++
-		}
-	}
-	for w, k := range e.known {
-		for alive := x.incomplete[w] &^ k; alive != 0; alive &= alive - 1 {
-			b := bits.TrailingZeros64(alive)
-			var pattern uint64
-			for _, v := range wild[:n] {
-				pattern |= p.wild[v][w] >> b & 1 << v
-			}
-			x.groups[pattern] = append(x.groups[pattern], uint32(w<<6|b))
-		}
-	}
-	for pattern, members := range x.groups {
-		if len(members) == 0 {
-			continue
-		}
-		x.masks = p.masks(set&^pattern, x.masks)
-		if len(x.masks) == 0 {
-			x.masks = append(x.masks, mask{})
-		}
-		if candidates = e.lookUp(members, candidates); len(candidates) == 0 {
-			return
-		}
-	}
-}
-
-// lookUp takes the candidates from x.fresh whose masked key one of some classes has, and returns the others. Most have none, as a filter
-// by hash tells.
-func (e *evaluator) lookUp(members, candidates []uint32) []uint32 {
-	p, x := e.p, &e.wild
-	word, m := x.masks[0].word, x.masks[0].bits // a filter by the first word alone passes too much, never too little
-	keys := p.keys[word]
-	if x.word != word {
-		x.word, x.keys = word, x.keys[:0]
-		for _, i := range candidates {
-			x.keys = append(x.keys, keys[i])
-		}
-	}
-	e.exact.reset(p, x.masks)
-	width := min(bits.Len(uint(16*len(members))), filterBits)
-	x.filter = grown(x.filter, 1<<filterBits/64)
-	filter := x.filter[:max(1, 1<<width/64)]
-	clear(filter)
-	last := uint64(1)<<width - 1
-	for _, i := range members {
-		e.exact.add(i, 1)
-		h := keys[i] & m * mix >> 32 & last
-		filter[h>>6] |= 1 << (h & 63)
-	}
-	left := 0
-	for j, key := range x.keys {
-		i := candidates[j]
-		h := key & m * mix >> 32 & last
-		if filter[h>>6]>>(h&63)&1 != 0 && e.exact.count(i) > 0 {
-			x.fresh[i>>6] &^= 1 << (i & 63)
-			continue
-		}
-		candidates[left], x.keys[left] = i, key
-		left++
-	}
-	x.keys = x.keys[:left]
-	return candidates[:left]
-}
-
-// filterBits are those of the number of places in the filter.
-const filterBits = 18
-
 // missing marks the classes that miss a variable of a set.
 func (e *evaluator) missing(set uint64) {
 	x := &e.wild
@@ -157,72 +116,197 @@ func (e *evaluator) missing(set uint64) {
 	}
 }
 
-// evaluateWild finds the unique classes of a set among those that are complete on it: their own count is exact, then they are looked up
-// among the incomplete classes, once per pattern of missingness on the set. With k above 1 compatibility is not
-// transitive, so classes that are done still count.
-func (e *evaluator) evaluateWild(set uint64, out []uint64) (open bool) {
+// refute takes the classes that match more than k records, those of incomplete classes among them, from those of x.fresh.
+func (e *evaluator) refute(set uint64) {
 	p, x := e.p, &e.wild
-	e.missing(set)
-	out0 := append([]uint64(nil), e.known...) // candidates are what is clear here and complete
-	counted := e.known
+	if !e.divide(set) {
+		return
+	}
+	candidates := e.rest[:0]
+	x.word, x.total, x.refuted = -1, x.total[:0], x.refuted[:0]
+	for w, f := range x.fresh {
+		for ; f != 0; f &= f - 1 {
+			candidates = append(candidates, uint32(w<<6|bits.TrailingZeros64(f)))
+		}
+	}
+	e.rest = candidates
 	if p.k > 1 {
-		copy(counted, p.base)
-	}
-	for rest := set; rest != 0; rest &= rest - 1 {
-		v := bits.TrailingZeros64(rest)
-		if w := p.ignored[v]; w != nil && p.k > 1 {
-			for i := range w {
-				counted[i] |= w[i]
-			}
+		for _, i := range candidates {
+			x.total = append(x.total, p.weight[i])
 		}
 	}
-	x.groups = map[uint64][]uint32{}
-	e.exact.reset(p, e.mask)
-	var candidates []uint32
-	for w := range counted {
-		for live := ^counted[w]; live != 0; live &= live - 1 {
-			b := bits.TrailingZeros64(live)
-			i := uint32(w<<6 | b)
-			if x.incomplete[w]>>b&1 == 1 {
-				pattern := p.missingOf(i) & set
-				x.groups[pattern] = append(x.groups[pattern], i)
-				continue
-			}
-			e.exact.add(i, e.weightOf(i))
-			if out0[w]>>b&1 == 0 && p.many[w]>>b&1 == 0 {
-				candidates = append(candidates, i)
-			}
+	for _, g := range x.groups {
+		if len(candidates) == 0 {
+			return
 		}
-	}
-	total := make([]uint32, len(candidates))
-	for j, i := range candidates {
-		total[j] = e.exact.count(i)
-	}
-	for pattern, members := range x.groups {
-		x.masks = p.masks(set&^pattern, x.masks)
+		x.masks = p.masks(set&^g.missing, x.masks)
 		if len(x.masks) == 0 {
 			x.masks = append(x.masks, mask{})
 		}
-		e.exact.reset(p, x.masks)
-		for _, i := range members {
-			e.exact.add(i, e.weightOf(i))
+		candidates = e.lookUp(g, candidates)
+	}
+	if p.k > 1 {
+		e.recount(set, candidates)
+	}
+}
+
+// divide finds the groups of incomplete classes on a set, those first that most classes are likely to match, and tells whether there are any.
+func (e *evaluator) divide(set uint64) bool {
+	p, x := e.p, &e.wild
+	x.parts, x.groups = x.parts[:0], x.groups[:0]
+	for i := range p.gaps {
+		if m := p.gaps[i].set & set; m != 0 {
+			x.parts = append(x.parts, part{m, i})
 		}
-		for j, i := range candidates {
-			if int64(total[j]) <= p.k {
-				total[j] = min(total[j]+e.exact.count(i), uint32(p.k+1))
+	}
+	slices.SortFunc(x.parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.missing, b.missing), cmp.Compare(a.gap, b.gap)) })
+	for i, part := range x.parts {
+		if i == 0 || part.missing != x.parts[i-1].missing {
+			x.groups = append(x.groups, group{missing: part.missing, from: i})
+		}
+		g := &x.groups[len(x.groups)-1]
+		g.to = i + 1
+		g.size += len(p.gaps[part.gap].classes)
+	}
+	for i := range x.groups {
+		g := &x.groups[i]
+		g.reach = float64(g.size)
+		for rest := g.missing; rest != 0; rest &= rest - 1 {
+			g.reach *= p.parted[bits.TrailingZeros64(rest)]
+		}
+	}
+	slices.SortFunc(x.groups, func(a, b group) int { return cmp.Or(cmp.Compare(b.reach, a.reach), cmp.Compare(a.missing, b.missing)) })
+	return len(x.groups) > 0
+}
+
+// load fills the filter and e.exact with the classes of a group that are not known, and tells whether there are any.
+func (e *evaluator) load(g group) (any bool) {
+	p, x := e.p, &e.wild
+	word, m := x.masks[0].word, x.masks[0].bits // a filter by the first word alone passes too much, never too little
+	e.exact.resetFor(p, x.masks, g.size)
+	width := min(bits.Len(uint(16*g.size)), filterBits)
+	if width < filterSmall {
+		width += 2
+	}
+	x.shift = uint8(64 - width)
+	x.filter = grown(x.filter, 1<<filterBits/64)[:1<<width>>6]
+	clear(x.filter)
+	for _, part := range x.parts[g.from:g.to] {
+		gap := &p.gaps[part.gap]
+		for j, i := range gap.classes {
+			if e.known[i>>6]>>(i&63)&1 != 0 {
+				continue
 			}
+			any = true
+			var key uint64
+			if gap.keys != nil {
+				key = gap.keys[j] & m
+				e.exact.put(e.exact.place(i, key, key*mix), key, i, e.weightOf(i))
+			} else {
+				key = p.keys[word][i] & m
+				e.exact.add(i, e.weightOf(i))
+			}
+			h := key * mix >> (x.shift & 63)
+			x.filter[h>>6] |= 1 << (h & 63)
 		}
 	}
+	return any
+}
+
+// Bits of the number of places in the filter: at most, and where more of them cost nothing.
+const (
+	filterBits  = 18
+	filterSmall = 14
+)
+
+// lookUp takes the candidates that match too many records with those of a group from x.fresh, and returns the others. Most match
+// none of the group, as a filter by hash tells.
+func (e *evaluator) lookUp(g group, candidates []uint32) []uint32 {
+	p, x := e.p, &e.wild
+	word, m := x.masks[0].word, x.masks[0].bits
+	if !e.load(g) {
+		return candidates
+	}
+	if x.word != word {
+		x.word, x.keys = word, x.keys[:0]
+		keys := p.keys[word]
+		for _, i := range candidates {
+			x.keys = append(x.keys, keys[i])
+		}
+	}
+	keys, filter, shift := x.keys, x.filter, x.shift&63
+	hits := grown(x.hits, len(keys)+1)
+	n := 0
+	for j, key := range keys {
+		h := key & m * mix >> shift
+		hits[n] = uint32(j)
+		n += int(filter[h>>6] >> (h & 63) & 1)
+	}
+	x.hits = hits
+	left := len(keys)
+	for n--; n >= 0; n-- { // from the end, so that the last one takes the place of one that goes
+		j := hits[n]
+		i := candidates[j]
+		if !e.matches(i, int(j), keys[j]&m) {
+			continue
+		}
+		x.fresh[i>>6] &^= 1 << (i & 63)
+		left--
+		candidates[j], keys[j] = candidates[left], keys[left]
+		if p.k > 1 {
+			x.refuted = append(x.refuted, i)
+			x.total[j] = x.total[left]
+		}
+	}
+	x.keys = keys[:left]
+	return candidates[:left]
+}
+
+// matches counts the records of the group in e.exact that candidate number j, class i, matches, and tells whether these are too many. key is the
+// first word of its masked key.
+func (e *evaluator) matches(i uint32, j int, key uint64) bool {
+	p, x := e.p, &e.wild
+	var at uint64
+	if p.words == 1 {
+		at = e.exact.place(i, key, key*mix)
+	} else {
+		at, _ = e.exact.find(i)
+	}
+	count := e.exact.slots[at].count
+	if p.k > 1 {
+		x.total[j] += count
+		return int64(x.total[j]) > p.k
+	}
+	return count > 0
+}
+
+// recount takes the candidates from x.fresh that match too many records with their equals: these are candidates too, as
+// what holds for a class on a set holds for all that are equal on it.
+func (e *evaluator) recount(set uint64, candidates []uint32) {
+	p, x := e.p, &e.wild
+	x.unsure, x.more = x.unsure[:0], x.more[:0]
 	for j, i := range candidates {
-		if int64(total[j]) <= p.k {
-			out[i>>6] |= 1 << (i & 63)
-		} else {
-			open = true
+		if more := x.total[j] - p.weight[i]; more > 0 {
+			x.unsure, x.more = append(x.unsure, i), append(x.more, more)
 		}
 	}
-	if !open {
-		// A class that is incomplete on this set, or dominated by ignored values, has no minimal sample unique above it.
-		return false
+	if len(x.unsure) == 0 {
+		return
 	}
-	return true
+	x.masks = p.masks(set, x.masks)
+	if len(x.masks) == 0 {
+		x.masks = append(x.masks, mask{})
+	}
+	e.exact.reset(p, x.masks)
+	for _, i := range x.unsure {
+		e.exact.add(i, p.weight[i])
+	}
+	for _, i := range x.refuted {
+		e.exact.add(i, p.weight[i])
+	}
+	for j, i := range x.unsure {
+		if int64(e.exact.count(i)+x.more[j]) > p.k {
+			x.fresh[i>>6] &^= 1 << (i & 63)
+		}
+	}
 }
