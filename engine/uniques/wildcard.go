@@ -1,33 +1,6 @@
 package uniques
 
-import (
-	"cmp"
-	"math/bits"
-	"slices"
-)
-
-// A gap is the classes that miss the same variables under Wildcard.
-type gap struct {
-	set     uint64
-	classes []uint32
-	keys    []uint64 // of these, where they take one word
-}
-
-// gapsOf lists the classes that miss any variable under Wildcard, by what they miss.
-func (p *problem) gapsOf() []gap {
-	var gaps []gap
-	for set, classes := range p.patterns() {
-		if set != 0 {
-			g := gap{set: set, classes: classes}
-			for _, i := range classes[:len(classes)*(2-min(p.words, 2))] {
-				g.keys = append(g.keys, p.keys[0][i])
-			}
-			gaps = append(gaps, g)
-		}
-	}
-	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.set, b.set) })
-	return gaps
-}
+import "math/bits"
 
 // A wildcard is the scratch of an evaluator for sets with missing values that match everything.
 type wildcard struct {
@@ -46,20 +19,6 @@ type wildcard struct {
 	refuted    []uint32 // candidates that match too many; only where k is above 1
 	unsure     []uint32 // candidates that match an incomplete class and may still be unique
 	more       []uint32 // records of incomplete classes that these match
-}
-
-// A part is the classes of a gap, which miss some of the variables of a set.
-type part struct {
-	missing uint64
-	gap     int
-}
-
-// A group is the parts, from one place to another, that miss the same variables of a set.
-type group struct {
-	missing  uint64
-	from, to int
-	size     int
-	reach    float64 // how many classes are likely to match, in proportion
 }
 
 // evaluateWild finds the unique classes of a set where missing values match everything: candidates are those that miss nothing. They are
@@ -148,35 +107,6 @@ func (e *evaluator) refute(set uint64) {
 	if p.k > 1 {
 		e.recount(set, candidates)
 	}
-}
-
-// divide finds the groups of incomplete classes on a set, those first that most classes are likely to match, and tells whether there are any.
-func (e *evaluator) divide(set uint64) bool {
-	p, x := e.p, &e.wild
-	x.parts, x.groups = x.parts[:0], x.groups[:0]
-	for i := range p.gaps {
-		if m := p.gaps[i].set & set; m != 0 {
-			x.parts = append(x.parts, part{m, i})
-		}
-	}
-	slices.SortFunc(x.parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.missing, b.missing), cmp.Compare(a.gap, b.gap)) })
-	for i, part := range x.parts {
-		if i == 0 || part.missing != x.parts[i-1].missing {
-			x.groups = append(x.groups, group{missing: part.missing, from: i})
-		}
-		g := &x.groups[len(x.groups)-1]
-		g.to = i + 1
-		g.size += len(p.gaps[part.gap].classes)
-	}
-	for i := range x.groups {
-		g := &x.groups[i]
-		g.reach = float64(g.size)
-		for rest := g.missing; rest != 0; rest &= rest - 1 {
-			g.reach *= p.parted[bits.TrailingZeros64(rest)]
-		}
-	}
-	slices.SortFunc(x.groups, func(a, b group) int { return cmp.Or(cmp.Compare(b.reach, a.reach), cmp.Compare(a.missing, b.missing)) })
-	return len(x.groups) > 0
 }
 
 // load fills the filter and e.exact with the classes of a group that are not known, and tells whether there are any.
