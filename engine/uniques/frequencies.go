@@ -1,11 +1,8 @@
 package uniques
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"math/bits"
-	"slices"
 
 	"microrisk/engine/contingency"
 )
@@ -50,15 +47,6 @@ func (p *problem) frequencies(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// patterns groups classes by the variables that they miss under Wildcard.
-func (p *problem) patterns() map[uint64][]uint32 {
-	groups := map[uint64][]uint32{}
-	for i := range p.n {
-		groups[p.missingOf(uint32(i))] = append(groups[p.missingOf(uint32(i))], uint32(i))
-	}
-	return groups
-}
-
 // missingOf is the set of variables that class i misses under Wildcard.
 func (p *problem) missingOf(i uint32) uint64 {
 	var set uint64
@@ -76,24 +64,21 @@ const pairBytes = 64
 // compatible counts the records compatible with each class on the whole key: for every two patterns of missingness the classes of the
 // larger group are looked up among those of the smaller, on the variables that both have.
 func (p *problem) compatible(ctx context.Context, r *Result) error {
-	groups := p.patterns()
-	patterns := slices.SortedFunc(maps.Keys(groups), func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(len(groups[a]), len(groups[b])), cmp.Compare(a, b))
-	})
 	all := ^uint64(0) >> (64 - p.variables)
 	var t pairTable
-	for at, small := range patterns {
-		bytes := pairBytes * int64(len(groups[small]))
-		if at+1 < len(patterns) && !p.budget.take(bytes) {
+	for at := range p.gaps {
+		small := &p.gaps[at]
+		bytes := pairBytes * int64(len(small.classes))
+		if at+1 < len(p.gaps) && !p.budget.take(bytes) {
 			return p.budget.err(bytes)
 		}
-		for _, large := range patterns[at+1:] { // classes of one pattern differ in what they have
+		for large := at + 1; large < len(p.gaps); large++ { // classes of one pattern differ in what they have
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t.join(p, r, p.masks(all&^(small|large), nil), groups[small], groups[large])
+			t.join(p, r, p.masks(all&^(small.set|p.gaps[large].set), nil), small, &p.gaps[large])
 		}
-		if at+1 < len(patterns) {
+		if at+1 < len(p.gaps) {
 			p.budget.give(bytes)
 		}
 	}
@@ -104,6 +89,8 @@ func (p *problem) compatible(ctx context.Context, r *Result) error {
 type pairTable struct {
 	exact
 	slots []pairSlot
+	sieve sieve
+	keys  []uint64 // a word of them, where they have several
 }
 
 type pairSlot struct {
@@ -114,30 +101,39 @@ type pairSlot struct {
 }
 
 // join adds the records of each of two groups to the frequencies of the other's classes that have the same masked key.
-func (t *pairTable) join(p *problem, r *Result, masks []mask, small, large []uint32) {
+func (t *pairTable) join(p *problem, r *Result, masks []mask, small, large *gap) {
 	t.p, t.mask = p, masks
 	if len(masks) == 0 {
 		t.mask = []mask{{}}
 	}
-	n := 1 << bits.Len(uint(2*len(small)))
-	t.slots = grown(t.slots, n)
+	t.slots = grown(t.slots, 1<<bits.Len(uint(2*len(small.classes))))
 	clear(t.slots)
-	for _, i := range small {
+	t.sieve.reset(len(small.classes))
+	m := t.mask[0] // a sieve of the first word alone passes too much, never too little
+	for _, i := range small.classes {
 		s := t.place(i)
 		if !s.used {
 			s.key, _ = t.keyOf(i)
 			s.first, s.used = i, true
 		}
 		s.small += p.table.Count(p.class(int(i)))
+		t.sieve.add(p.keys[m.word][i] & m.bits)
 	}
-	for _, i := range large {
+	t.keys = large.word(p, m.word, t.keys)
+	any := false
+	for _, j := range t.sieve.pass(t.keys, m.bits) {
+		i := large.classes[j]
 		if s := t.place(i); s.used {
 			id := p.class(int(i))
 			s.large += p.table.Count(id)
 			r.Frequency[id] += s.small
+			any = true
 		}
 	}
-	for _, i := range small {
+	if !any {
+		return
+	}
+	for _, i := range small.classes {
 		r.Frequency[p.class(int(i))] += t.place(i).large
 	}
 }

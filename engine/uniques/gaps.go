@@ -6,27 +6,47 @@ import (
 	"slices"
 )
 
-// A gap is the classes that miss the same variables under Wildcard.
+// A gap is the classes that miss the same variables under Wildcard, or none.
 type gap struct {
 	set     uint64
 	classes []uint32
 	keys    []uint64 // of these, where they take one word
 }
 
-// gapsOf lists the classes that miss any variable under Wildcard, by what they miss.
+// gapsOf sorts the classes by what they miss under Wildcard.
 func (p *problem) gapsOf() []gap {
+	place := map[uint64]int{}
 	var gaps []gap
-	for set, classes := range p.patterns() {
-		if set != 0 {
-			g := gap{set: set, classes: classes}
-			for _, i := range classes[:len(classes)*(2-min(p.words, 2))] {
-				g.keys = append(g.keys, p.keys[0][i])
-			}
-			gaps = append(gaps, g)
+	for i := range uint32(p.n) {
+		set := p.missingOf(i)
+		at, any := place[set]
+		if !any {
+			at = len(gaps)
+			place[set] = at
+			gaps = append(gaps, gap{set: set})
+		}
+		g := &gaps[at]
+		g.classes = append(g.classes, i)
+		if p.words == 1 {
+			g.keys = append(g.keys, p.keys[0][i])
 		}
 	}
-	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.set, b.set) })
+	slices.SortFunc(gaps, func(a, b gap) int {
+		return cmp.Or(cmp.Compare(len(a.classes), len(b.classes)), cmp.Compare(a.set, b.set))
+	})
 	return gaps
+}
+
+// word writes a word of the keys of the classes to dst, if it has not got them.
+func (g *gap) word(p *problem, word int, dst []uint64) []uint64 {
+	if g.keys != nil {
+		return g.keys
+	}
+	dst = dst[:0]
+	for _, i := range g.classes {
+		dst = append(dst, p.keys[word][i])
+	}
+	return dst
 }
 
 // A part is the classes of a gap, which miss some of the variables of a set.

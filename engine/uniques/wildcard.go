@@ -10,9 +10,7 @@ type wildcard struct {
 	complete   []uint64 // bits of the others, and of those known
 	parts      []part
 	groups     []group
-	filter     []uint64
-	shift      uint8    // of a hash to its place in the filter
-	hits       []uint32 // places of candidates that the filter passes
+	sieve      sieve
 	word       int      // of the keys
 	keys       []uint64 // a word of the candidates' keys
 	total      []uint32 // records that the candidates match, as far as they have been met; nil when k is 1
@@ -109,18 +107,12 @@ func (e *evaluator) refute(set uint64) {
 	}
 }
 
-// load fills the filter and e.exact with the classes of a group that are not known, and tells whether there are any.
+// load fills the sieve and e.exact with the classes of a group that are not known, and tells whether there are any.
 func (e *evaluator) load(g group) (any bool) {
 	p, x := e.p, &e.wild
-	word, m := x.masks[0].word, x.masks[0].bits // a filter by the first word alone passes too much, never too little
+	word, m := x.masks[0].word, x.masks[0].bits // a sieve of the first word alone passes too much, never too little
 	e.exact.resetFor(p, x.masks, g.size)
-	width := min(bits.Len(uint(16*g.size)), filterBits)
-	if width < filterSmall {
-		width += 2
-	}
-	x.shift = uint8(64 - width)
-	x.filter = grown(x.filter, 1<<filterBits/64)[:1<<width>>6]
-	clear(x.filter)
+	x.sieve.reset(g.size)
 	for _, part := range x.parts[g.from:g.to] {
 		gap := &p.gaps[part.gap]
 		for j, i := range gap.classes {
@@ -136,21 +128,14 @@ func (e *evaluator) load(g group) (any bool) {
 				key = p.keys[word][i] & m
 				e.exact.add(i, e.weightOf(i))
 			}
-			h := key * mix >> (x.shift & 63)
-			x.filter[h>>6] |= 1 << (h & 63)
+			x.sieve.add(key)
 		}
 	}
 	return any
 }
 
-// Bits of the number of places in the filter: at most, and where more of them cost nothing.
-const (
-	filterBits  = 18
-	filterSmall = 14
-)
-
 // lookUp takes the candidates that match too many records with those of a group from x.fresh, and returns the others. Most match
-// none of the group, as a filter by hash tells.
+// none of the group, as a sieve tells.
 func (e *evaluator) lookUp(g group, candidates []uint32) []uint32 {
 	p, x := e.p, &e.wild
 	word, m := x.masks[0].word, x.masks[0].bits
@@ -164,17 +149,9 @@ func (e *evaluator) lookUp(g group, candidates []uint32) []uint32 {
 			x.keys = append(x.keys, keys[i])
 		}
 	}
-	keys, filter, shift := x.keys, x.filter, x.shift&63
-	hits := grown(x.hits, len(keys)+1)
-	n := 0
-	for j, key := range keys {
-		h := key & m * mix >> shift
-		hits[n] = uint32(j)
-		n += int(filter[h>>6] >> (h & 63) & 1)
-	}
-	x.hits = hits
-	left := len(keys)
-	for n--; n >= 0; n-- { // from the end, so that the last one takes the place of one that goes
+	keys := x.keys
+	hits, left := x.sieve.pass(keys, m), len(keys)
+	for n := len(hits) - 1; n >= 0; n-- { // from the end, so that the last one takes the place of one that goes
 		j := hits[n]
 		i := candidates[j]
 		if !e.matches(i, int(j), keys[j]&m) {
