@@ -204,12 +204,22 @@ func (e *evaluator) recount(set uint64, candidates []uint32) {
 	if len(x.masks) == 0 {
 		x.masks = append(x.masks, mask{})
 	}
-	e.exact.reset(p, x.masks)
+	e.exact.resetFor(p, x.masks, len(x.unsure))
+	x.sieve.reset(len(x.unsure))
+	m, keys := x.masks[0], p.keys[x.masks[0].word]
 	for _, i := range x.unsure {
 		e.exact.add(i, p.weight[i])
+		x.sieve.add(keys[i] & m.bits)
 	}
+	x.keys = x.keys[:0]
 	for _, i := range x.refuted {
-		e.exact.add(i, p.weight[i])
+		x.keys = append(x.keys, keys[i])
+	}
+	for _, j := range x.sieve.pass(x.keys, m.bits) {
+		i := x.refuted[j]
+		if e.exact.count(i) > 0 {
+			e.exact.add(i, p.weight[i])
+		}
 	}
 	for j, i := range x.unsure {
 		if int64(e.exact.count(i)+x.more[j]) > p.k {
