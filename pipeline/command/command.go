@@ -252,7 +252,6 @@ The same as a spec, to be extended and run:
 
 Exit status: 0 done, 1 failed, 2 the command or the spec is wrong, 3 a limit was
 breached.`,
-		CustomAppHelpTemplate:     appHelp,
 		Flags:                     globalFlags(),
 		Reader:                    c.In,
 		Writer:                    c.Out,
@@ -303,10 +302,8 @@ func (c *console) dress(app *cli.App, commands []*cli.Command) {
 	for _, command := range commands {
 		command.OnUsageError = app.OnUsageError
 		command.HideHelpCommand = true
-		command.CustomHelpTemplate = commandHelp
 		if len(command.Subcommands) > 0 {
 			c.dress(app, command.Subcommands)
-			command.CustomHelpTemplate = familyHelp
 			command.Action = func(ctx *cli.Context) error { return cli.ShowSubcommandHelp(ctx) }
 		}
 		if command.Name == "run" || command.Name == "validate" {

@@ -9,48 +9,49 @@ import (
 	"microrisk/operators/report"
 )
 
-// The flags' library lists flags one a line, as long as they get; here each has its words below it, within the width of a screen.
-const flagList = `{{range .VisibleFlags}}
-{{flag .}}{{end}}
-`
-
-const commandHelp = `{{prose .HelpName "-" .Usage}}
-
-{{calls .UsageText}}
-
-{{if .Description}}{{prose .Description}}
-
-{{end}}{{if .VisibleFlags}}Flags (those of all commands: microrisk --help):
-` + flagList + `{{end}}`
-
-const familyHelp = `{{prose .HelpName "-" .Usage}}
-
-{{calls .UsageText}}
-
-{{if .Description}}{{prose .Description}}
-
-{{end}}Commands ({{.HelpName}} COMMAND --help tells more):
-
-{{commands .VisibleCommands}}`
-
-const appHelp = `{{prose .Name "-" .Usage}}
-
-{{calls .UsageText}}
-
-{{prose .Description}}
-
-Commands (microrisk COMMAND --help tells more):
-
-{{commands .VisibleCommands}}
-Flags of all commands:
-` + flagList
-
 func init() {
-	// The templates above are the only ones used, and the function is not in the library's own set.
-	print := cli.HelpPrinterCustom
-	cli.HelpPrinter = func(w io.Writer, template string, data any) {
-		print(w, template, data, map[string]any{"flag": flagHelp, "prose": proseHelp, "calls": callsHelp, "commands": commandsHelp})
+	// The flags' library lists flags one a line, as long as they get, and by templates, which keep all methods in the program.
+	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
+		switch x := of.(type) {
+		case *cli.App:
+			io.WriteString(w, appHelp(x))
+		case *cli.Command:
+			io.WriteString(w, commandHelp(x))
+		}
 	}
+}
+
+func appHelp(app *cli.App) string {
+	return strings.Join([]string{
+		proseHelp(app.Name, "-", app.Usage), callsHelp(app.UsageText), proseHelp(app.Description),
+		"Commands (microrisk COMMAND --help tells more):", commandsHelp(app.VisibleCommands()) + "\nFlags of all commands:\n" + flagsHelp(app.VisibleFlags()),
+	}, "\n\n")
+}
+
+func commandHelp(c *cli.Command) string {
+	parts := []string{proseHelp(strings.TrimSpace(c.HelpName), "-", c.Usage)}
+	if c.UsageText != "" {
+		parts = append(parts, callsHelp(c.UsageText))
+	}
+	if c.Description != "" {
+		parts = append(parts, proseHelp(c.Description))
+	}
+	if len(c.Subcommands) > 0 {
+		return strings.Join(append(parts, "Commands ("+c.HelpName+" COMMAND --help tells more):", commandsHelp(c.VisibleCommands())), "\n\n")
+	}
+	if flags := c.VisibleFlags(); len(flags) > 0 {
+		parts = append(parts, "Flags (those of all commands: microrisk --help):\n"+flagsHelp(flags))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// flagsHelp lists flags, each with its words below it, within the width of a screen.
+func flagsHelp(flags []cli.Flag) string {
+	var b strings.Builder
+	for _, f := range flags {
+		b.WriteString("\n" + flagHelp(f))
+	}
+	return b.String() + "\n"
 }
 
 // proseHelp breaks paragraphs into lines that fit the screen. Lines that begin with a blank are left as they are; a line that ends with

@@ -17,8 +17,9 @@ var source string
 
 var shown = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"says": func(state string) string { return stateWords[state] },
-		"bar":  bar,
+		"says":  func(state string) string { return stateWords[state] },
+		"bar":   bar,
+		"drawn": drawn,
 	}).Parse(source))
 })
 
@@ -75,7 +76,7 @@ func bar(share float64) template.HTML {
 		`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="%.2f" height="10"/></svg>`, width))
 }
 
-// Drawn is the picture.
-func (p *Picture) Drawn(section string, block int) template.HTML {
+// drawn is the picture.
+func drawn(p *Picture, section string, block int) template.HTML {
 	return template.HTML(p.Drawing(fmt.Sprintf("%s-%d", section, block)))
 }
