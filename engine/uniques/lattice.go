@@ -15,23 +15,24 @@ const latticeBits = 14
 // variables, and visited in the order of their numbers: a set comes after its subsets, and before all that add only variables below its
 // lowest to it, so that these can be passed over at once.
 type lattice struct {
-	k      int64
-	n      int // entries
-	keys   [latticeMost]uint64
-	weight []uint32
-	known  []uint64 // scratch: entries done on a subset
-	many   []uint64 // entries of more than k records, and bits beyond the last
-	shared []uint64 // scratch
-	rest   []uint64 // entries that are told apart
-	won    []uint64
-	first  [1 << 16]uint16
-	sums   []uint64
-	done   []uint64 // bitmaps of all sets, one after the other
-	open   []uint32 // round in which a set was found open, by set
-	marked []uint32 // round in which a set was marked, by set
-	round  uint32
-	found  []uint32 // entry and set of the minimal sets, as found
-	visits int64
+	k       int64
+	n       int // entries
+	keys    [latticeMost]uint64
+	weight  []uint32
+	known   []uint64 // scratch: entries done on a subset
+	many    []uint64 // entries of more than k records, and bits beyond the last
+	shared  []uint64 // scratch
+	rest    []uint64 // entries that are told apart
+	won     []uint64
+	first   [1 << 16]uint16
+	sums    []uint64
+	done    []uint64 // bitmaps of all sets, one after the other
+	open    []uint32 // round in which a set was found open, by set
+	marked  []uint32 // round in which a set was marked, by set
+	round   uint32
+	found   []uint32 // entry and set of the minimal sets, as found
+	visits  int64
+	margins margins
 }
 
 // reset begins a round for entries with their keys and weights, on so many variables.
@@ -89,7 +90,11 @@ func (l *lattice) mark(entry int, s uint32) {
 }
 
 // search finds the minimal sets of up to limit of the variables, whose parts of the keys are given.
-func (l *lattice) search(parts []uint64, limit int) {
+func (l *lattice) search(parts []uint64, limit int, margins bool) {
+	l.margins.width = 0
+	if margins {
+		l.margins.reset(l.keys[:l.n], l.many, parts)
+	}
 	all := 1<<len(parts) - 1
 	for s := 1; s <= all; {
 		low := s & -s
@@ -140,9 +145,14 @@ func (l *lattice) visit(s, all int, parts []uint64, limit int) bool {
 		}
 		return false
 	}
-	l.visits += int64(live)
 	copy(l.known, done)
-	l.count(m, live, done)
+	if !l.margins.has(s) {
+		l.visits += int64(live)
+		l.count(m, live, done)
+	} else if once := l.margins.unique(s); once != nil {
+		l.visits += int64(live)
+		l.look(m, once, done)
+	}
 	candidates = 0
 	for w, x := range done {
 		l.report(w, x&^l.known[w], s)
@@ -171,6 +181,19 @@ func (l *lattice) count(m uint64, live int, out []uint64) {
 			live = l.sum(m, multiplier, 64-width, out)
 		}
 		multiplier = multiplier*0xd6e8feb86659fd93 | 1
+	}
+}
+
+// look adds the entries that have one of some keys, those known left out of account.
+func (l *lattice) look(m uint64, once, out []uint64) {
+	for w, k := range l.known {
+		var found uint64
+		for alive := ^k; alive != 0; alive &= alive - 1 {
+			b := bits.TrailingZeros64(alive)
+			key := l.keys[(w<<6|b)&(latticeMost-1)] & m
+			found |= once[key>>6] >> (key & 63) & 1 << (b & 63)
+		}
+		out[w] |= found
 	}
 }
 

@@ -86,8 +86,8 @@ func (n *nest) inLattice(from, size int, keys []uint64, weight []uint32, have *k
 			l.mark(i, s>>from)
 		}
 	}
-	n.ignore(from)
-	l.search(n.layout.part[from:], n.limit-size)
+	ignores := n.ignore(from)
+	l.search(n.layout.part[from:], n.limit-size, n.p.k == 1 && !ignores)
 	// Sort what was found by entry.
 	out.end = grown(out.end, len(keys))
 	out.sets = grown(out.sets, len(l.found))
@@ -108,19 +108,21 @@ func (n *nest) inLattice(from, size int, keys []uint64, weight []uint32, have *k
 	}
 }
 
-// ignore takes entries out of account that miss a variable under Ignore or Wildcard.
-func (n *nest) ignore(from int) {
+// ignore takes entries out of account that miss a variable under Ignore or Wildcard, and tells whether there is such a variable.
+func (n *nest) ignore(from int) (some bool) {
 	for j := from; j < n.p.variables; j++ {
 		code, any := n.ignored(j)
 		if !any {
 			continue
 		}
+		some = true
 		for i, k := range n.lattice.keys[:n.lattice.n] {
 			if k>>n.layout.shift[j]&(n.layout.part[j]>>n.layout.shift[j]) == code {
 				n.lattice.mark(i, 1<<(j-from))
 			}
 		}
 	}
+	return some
 }
 
 // ignored is the code of the variable at a place that is ignored, and whether there is one.
