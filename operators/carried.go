@@ -1,12 +1,8 @@
 package operators
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
-	"hash/crc32"
-	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -194,30 +190,4 @@ func (f *restoredRank) RankedBy() string { return f.of.RankedBy }
 func (f *restoredRank) RankedTable() int { return f.of.RankedTable }
 func (f *restoredRank) Rank(class int64) (float64, int64) {
 	return f.of.Score[class], f.of.Frequency[class]
-}
-
-var carriedSum = crc32.MakeTable(crc32.Castagnoli)
-
-// EncodeCarried writes what Carry gave.
-func EncodeCarried(w io.Writer, all map[int]*Carried) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(all); err != nil {
-		return err
-	}
-	sum := crc32.Checksum(b.Bytes(), carriedSum)
-	if _, err := w.Write([]byte{byte(sum), byte(sum >> 8), byte(sum >> 16), byte(sum >> 24)}); err != nil {
-		return err
-	}
-	_, err := b.WriteTo(w)
-	return err
-}
-
-// DecodeCarried reads what EncodeCarried wrote.
-func DecodeCarried(b []byte) (map[int]*Carried, error) {
-	if len(b) < 4 || crc32.Checksum(b[4:], carriedSum) != uint32(b[0])|uint32(b[1])<<8|uint32(b[2])<<16|uint32(b[3])<<24 {
-		return nil, fmt.Errorf("what fitted operators were sent as is damaged")
-	}
-	var all map[int]*Carried
-	err := gob.NewDecoder(bytes.NewReader(b[4:])).Decode(&all)
-	return all, err
 }

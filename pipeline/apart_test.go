@@ -17,6 +17,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/carried"
 	"microrisk/operators/parquetfile"
 	"microrisk/pipeline/session"
 	"microrisk/schemas/specfile"
@@ -85,12 +86,12 @@ func (a *apart) Run(ctx context.Context, j *session.Job, sink operators.Sink, o 
 		if err := driver.Take(ctx, n, tables, seen...); err != nil {
 			return nil, err
 		}
-		carried, err := driver.Carry(n)
+		fitted, err := driver.Carry(n)
 		require.NoError(a.t, err)
 		var b bytes.Buffer
-		require.NoError(a.t, operators.EncodeCarried(&b, carried))
+		require.NoError(a.t, carried.Encode(&b, fitted))
 		states = append(states, state{tables, b.Bytes()})
-		a.fits += len(j.Chain.Stages()[n-1].Operators) - len(carried)
+		a.fits += len(j.Chain.Stages()[n-1].Operators) - len(fitted)
 	}
 	var wrote []*operators.Wrote
 	var pieces map[int][]byte
@@ -160,13 +161,13 @@ func (a *apart) worker(ctx context.Context, text []byte, states []state) *worker
 	w, err := job.Chain.Apart(ctx, job.Source, job.ChainOptions())
 	require.NoError(a.t, err)
 	for n, s := range states {
-		carried, err := operators.DecodeCarried(s.carried)
+		fitted, err := carried.Decode(s.carried)
 		require.NoError(a.t, err)
 		var tables []*contingency.Table
 		for _, t := range s.tables {
 			tables = append(tables, recoded(a.t, t))
 		}
-		require.NoError(a.t, w.Restore(ctx, n+1, tables, carried))
+		require.NoError(a.t, w.Restore(ctx, n+1, tables, fitted))
 	}
 	return &worker{w, job}
 }

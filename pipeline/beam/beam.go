@@ -22,6 +22,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/carried"
 	"microrisk/operators/files"
 	"microrisk/operators/parquetfile"
 	"microrisk/pipeline/session"
@@ -209,11 +210,11 @@ func (d *drive) count(ctx context.Context, n int) error {
 	if here() && !d.reload {
 		return nil
 	}
-	carried, err := d.driver.Carry(n)
+	fitted, err := d.driver.Carry(n)
 	if err != nil {
 		return err
 	}
-	return d.folder.write(ctx, fittedName(n), func(w *files.Output) error { return operators.EncodeCarried(*w, carried) })
+	return d.folder.write(ctx, fittedName(n), func(w *files.Output) error { return carried.Encode(*w, fitted) })
 }
 
 // table adds up the shards of table k of stage n.

@@ -10,6 +10,7 @@ import (
 
 	"microrisk/engine/contingency"
 	"microrisk/operators"
+	"microrisk/operators/carried"
 	"microrisk/pipeline/session"
 	"microrisk/schemas/specfile"
 )
@@ -156,9 +157,9 @@ func (s *state) restore(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	carried, err := operators.DecodeCarried(b)
+	fitted, err := carried.Decode(b)
 	if err != nil {
 		return err
 	}
-	return s.run.Restore(ctx, n, tables, carried)
+	return s.run.Restore(ctx, n, tables, fitted)
 }
