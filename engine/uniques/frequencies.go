@@ -58,6 +58,20 @@ func (p *problem) missingOf(i uint32) uint64 {
 	return set
 }
 
+// outnumber leaves out of the search whatever matches more than k records on its whole key, and with it what is equal to that on a set: both match
+// the same records there.
+func (p *problem) outnumber(r *Result) {
+	for i := range p.n {
+		if r.Frequency[p.class(i)] <= p.k {
+			continue
+		}
+		p.many[i>>6] |= 1 << (i & 63)
+		if p.weight != nil {
+			p.weight[i] = uint32(p.k + 1)
+		}
+	}
+}
+
 // pairBytes are those of a place in a table of a pair of patterns, of which there are at least two a class.
 const pairBytes = 64
 

@@ -11,6 +11,7 @@ type gap struct {
 	set     uint64
 	classes []uint32
 	keys    []uint64 // of these, where they take one word
+	weight  []uint32 // records of each, at most k+1; nil when k is 1
 }
 
 // gapsOf sorts the classes by what they miss under Wildcard.
@@ -30,6 +31,9 @@ func (p *problem) gapsOf() []gap {
 		if p.words == 1 {
 			g.keys = append(g.keys, p.keys[0][i])
 		}
+		if p.weight != nil {
+			g.weight = append(g.weight, p.weight[i])
+		}
 	}
 	slices.SortFunc(gaps, func(a, b gap) int {
 		return cmp.Or(cmp.Compare(len(a.classes), len(b.classes)), cmp.Compare(a.set, b.set))
@@ -47,6 +51,14 @@ func (g *gap) word(p *problem, word int, dst []uint64) []uint64 {
 		dst = append(dst, p.keys[word][i])
 	}
 	return dst
+}
+
+// records of class number j of a gap, at most k+1; 1 where k is 1.
+func (g *gap) records(j int) uint32 {
+	if g.weight != nil {
+		return g.weight[j]
+	}
+	return 1
 }
 
 // A part is the classes of a gap, which miss some of the variables of a set.

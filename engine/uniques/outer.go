@@ -133,7 +133,7 @@ func (u *outer) views(ctx context.Context) ([]*view, bool) {
 	r.sort(bits.Len64(u.layout.from[0]))
 	first := &view{keys: append(keys[:0], r.keys...), origin: slices.Clone(r.ids), weight: make([]uint32, p.n)}
 	for x, i := range first.origin {
-		first.weight[x] = uint32(min(p.table.Count(p.class(int(i))), p.k+1))
+		first.weight[x] = p.recordsOf(i)
 	}
 	list := []*view{first}
 	for v := first; v.from < p.variables-1 && ctx.Err() == nil; {

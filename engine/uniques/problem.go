@@ -97,6 +97,14 @@ func (p *problem) class(i int) int {
 	return p.ids[i]
 }
 
+// recordsOf class i, at most k+1.
+func (p *problem) recordsOf(i uint32) uint32 {
+	if p.weight != nil {
+		return p.weight[i]
+	}
+	return 1 + uint32(p.many[i>>6]>>(i&63)&1)
+}
+
 // place gives every variable a field that holds the largest of its codes that occurs.
 func (p *problem) place() {
 	p.fields = make([]field, p.variables)

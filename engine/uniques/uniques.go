@@ -121,6 +121,9 @@ func Search(ctx context.Context, t *contingency.Table, o Options) (*Result, erro
 	if err := p.frequencies(ctx, r); err != nil {
 		return nil, err
 	}
+	if p.anyWild {
+		p.outnumber(r)
+	}
 	tally := newTally(p, &o, r)
 	switch {
 	case p.n == 0:

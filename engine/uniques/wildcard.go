@@ -11,6 +11,9 @@ type wildcard struct {
 	parts      []part
 	groups     []group
 	sieve      sieve
+	screen     sieve    // of the candidates
+	members    []member // of a group
+	gathered   []uint64
 	word       int      // of the keys
 	keys       []uint64 // a word of the candidates' keys
 	total      []uint32 // records that the candidates match, as far as they have been met; nil when k is 1
@@ -107,31 +110,60 @@ func (e *evaluator) refute(set uint64) {
 	}
 }
 
-// load fills the sieve and e.exact with the classes of a group that are not known, and tells whether there are any.
-func (e *evaluator) load(g group) (any bool) {
+// A member is an incomplete class that candidates may match: the first word of its masked key, and its records.
+type member struct {
+	key           uint64
+	class, weight uint32
+}
+
+// load fills the sieve and e.exact with the classes of a group that are not known, and tells whether there are any. Where
+// candidates are few it leaves out what a sieve of these keeps back.
+func (e *evaluator) load(g group) bool {
 	p, x := e.p, &e.wild
 	word, m := x.masks[0].word, x.masks[0].bits // a sieve of the first word alone passes too much, never too little
-	e.exact.resetFor(p, x.masks, g.size)
-	x.sieve.reset(g.size)
-	for _, part := range x.parts[g.from:g.to] {
-		gap := &p.gaps[part.gap]
-		for j, i := range gap.classes {
-			if e.known[i>>6]>>(i&63)&1 != 0 {
-				continue
-			}
-			any = true
-			var key uint64
-			if gap.keys != nil {
-				key = gap.keys[j] & m
-				e.exact.put(e.exact.place(i, key, key*mix), key, i, e.weightOf(i))
-			} else {
-				key = p.keys[word][i] & m
-				e.exact.add(i, e.weightOf(i))
-			}
-			x.sieve.add(key)
+	few := len(x.keys) < fewer*g.size
+	if few {
+		x.screen.reset(len(x.keys))
+		for _, key := range x.keys {
+			x.screen.add(key & m)
 		}
 	}
-	return any
+	x.members = x.members[:0]
+	for _, part := range x.parts[g.from:g.to] {
+		gap := &p.gaps[part.gap]
+		x.gathered = gap.word(p, word, x.gathered)
+		if few {
+			for _, j := range x.screen.pass(x.gathered, m) {
+				e.member(gap, int(j), m)
+			}
+			continue
+		}
+		for j := range x.gathered {
+			e.member(gap, j, m)
+		}
+	}
+	e.exact.resetFor(p, x.masks, len(x.members))
+	x.sieve.reset(len(x.members))
+	for _, r := range x.members {
+		x.sieve.add(r.key)
+		if p.words == 1 {
+			e.exact.put(e.exact.place(r.class, r.key, r.key*mix), r.key, r.class, r.weight)
+		} else {
+			e.exact.add(r.class, r.weight)
+		}
+	}
+	return len(x.members) > 0
+}
+
+// fewer is by how much candidates may outnumber a group and still be few.
+const fewer = 1
+
+// member appends class number j of a gap to x.members if it is not known.
+func (e *evaluator) member(gap *gap, j int, mask uint64) {
+	x := &e.wild
+	if i := gap.classes[j]; e.known[i>>6]>>(i&63)&1 == 0 {
+		x.members = append(x.members, member{x.gathered[j] & mask, i, gap.records(j)})
+	}
 }
 
 // lookUp takes the candidates that match too many records with those of a group from x.fresh, and returns the others. Most match
@@ -139,15 +171,15 @@ func (e *evaluator) load(g group) (any bool) {
 func (e *evaluator) lookUp(g group, candidates []uint32) []uint32 {
 	p, x := e.p, &e.wild
 	word, m := x.masks[0].word, x.masks[0].bits
-	if !e.load(g) {
-		return candidates
-	}
 	if x.word != word {
 		x.word, x.keys = word, x.keys[:0]
 		keys := p.keys[word]
 		for _, i := range candidates {
 			x.keys = append(x.keys, keys[i])
 		}
+	}
+	if !e.load(g) {
+		return candidates
 	}
 	keys := x.keys
 	hits, left := x.sieve.pass(keys, m), len(keys)
