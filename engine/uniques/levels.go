@@ -216,7 +216,7 @@ func (l *level) known(p *problem, set uint64, from int, dst []uint64) {
 func inParallel(ctx context.Context, workers, n int, f func(worker, i int)) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for w := range min(workers, n) {
+	for w := range min(max(workers, 1), n) {
 		group.Add(1)
 		go func() {
 			defer group.Done()

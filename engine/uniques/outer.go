@@ -116,43 +116,77 @@ func (u *outer) give(bytes int64) {
 // viewBytes is what an entry of a view takes, sorting included.
 const viewBytes = 20
 
-// views makes the views that have sets, the first with an entry for each class.
+// views makes the views that have sets, the first with an entry for each class. While that is sorted, the others are made from the classes as
+// they are.
 func (u *outer) views(ctx context.Context) ([]*view, bool) {
 	p, r := u.p, &u.nests[0].radix
-	if !u.take(int64(p.n) * (viewBytes + 28)) {
+	if !u.take(int64(p.n) * (viewBytes + 28 + 32)) {
 		return nil, false
 	}
-	keys := make([]uint64, p.n)
-	for j, v := range u.layout.order {
-		f := p.fields[v]
-		for i, k := range p.keys[f.word] {
-			keys[i] |= k >> f.shift & (1<<f.bits - 1) << u.layout.shift[j]
-		}
-	}
-	r.load(keys, ^uint64(0))
-	r.sort(bits.Len64(u.layout.from[0]))
-	first := &view{keys: append(keys[:0], r.keys...), origin: slices.Clone(r.ids), weight: make([]uint32, p.n)}
-	for x, i := range first.origin {
-		first.weight[x] = p.recordsOf(i)
-	}
-	list := []*view{first}
-	for v := first; v.from < p.variables-1 && ctx.Err() == nil; {
+	all := u.classes(ctx)
+	sorted := make(chan *view)
+	go func() { sorted <- all.sorted(u.layout) }()
+	list, fits := []*view{nil}, true
+	for v := all; v.from < p.variables-1 && ctx.Err() == nil; {
 		next := &view{}
 		r.next(v, next, u.layout, p.k)
 		if next.safe {
 			break
 		}
-		if !u.take(int64(len(next.keys)) * viewBytes) {
-			return nil, false
+		if fits = u.take(int64(len(next.keys)) * viewBytes); !fits {
+			break
 		}
 		next.shrink()
 		list = append(list, next)
 		v = next
 	}
+	list[0] = <-sorted
+	if !fits {
+		return nil, false
+	}
+	if all.up != nil {
+		list[0].up = make([]uint32, p.n)
+		for x, i := range list[0].origin {
+			list[0].up[x] = all.up[i]
+		}
+	}
 	for j, v := range list {
 		u.all += float64(len(v.keys)) * float64(int64(1)<<(p.variables-1-j))
 	}
 	return list, true
+}
+
+// classes is the first view with the classes in their own order.
+func (u *outer) classes(ctx context.Context) *view {
+	p := u.p
+	v := &view{keys: make([]uint64, p.n), weight: make([]uint32, p.n)}
+	// What is missing when the context ends is nobody's to see.
+	_ = inParallel(ctx, len(u.nests), (p.n+blockClasses-1)/blockClasses, func(_, b int) {
+		from, to := b*blockClasses, min((b+1)*blockClasses, p.n)
+		keys := v.keys[from:to]
+		for j, variable := range u.layout.order {
+			f := p.fields[variable]
+			for i, k := range p.keys[f.word][from:to] {
+				keys[i] |= k >> (f.shift & 63) & (1<<f.bits - 1) << (u.layout.shift[j] & 63)
+			}
+		}
+		for i := range keys {
+			v.weight[from+i] = p.recordsOf(uint32(from + i))
+		}
+	})
+	return v
+}
+
+// sorted is a view with its entries in the order of their keys; of each, origin is where it was.
+func (v *view) sorted(l *layout) *view {
+	var r radix
+	r.load(v.keys, ^uint64(0))
+	r.sort(bits.Len64(l.from[v.from]))
+	s := &view{from: v.from, keys: r.keys, origin: r.ids, weight: make([]uint32, len(v.weight))}
+	for x, i := range s.origin {
+		s.weight[x] = v.weight[i]
+	}
+	return s
 }
 
 // shrink leaves out the room for what did not come.

@@ -1,7 +1,9 @@
 package uniques
 
 import (
+	"context"
 	"math/bits"
+	"slices"
 
 	"microrisk/engine/contingency"
 )
@@ -54,7 +56,7 @@ func (o *Options) policy(v int) Policy {
 
 func newProblem(t *contingency.Table, o *Options) (*problem, error) {
 	p := &problem{table: t, variables: len(t.Variables), k: o.Threshold, n: t.Classes(), records: t.Records(), budget: &meter{limit: o.Memory}}
-	p.place()
+	p.place(o.Workers)
 	p.drop(o)
 	size := (p.n + 63) / 64
 	p.base = make([]uint64, size)
@@ -74,7 +76,7 @@ func newProblem(t *contingency.Table, o *Options) (*problem, error) {
 			p.weight[i] = uint32(min(c, p.k+1))
 		}
 	}
-	p.pack()
+	p.pack(o.Workers)
 	p.ignored = p.missing(o, Ignore)
 	p.wild = p.missing(o, Wildcard)
 	for _, w := range p.wild {
@@ -106,23 +108,23 @@ func (p *problem) recordsOf(i uint32) uint32 {
 }
 
 // place gives every variable a field that holds the largest of its codes that occurs.
-func (p *problem) place() {
+func (p *problem) place(workers int) {
 	p.fields = make([]field, p.variables)
 	p.codes = make([]int, p.variables)
 	p.words = 1
 	used := 0
-	codes := make([]uint32, chunk)
-	for v := range p.fields {
-		p.codes[v] = int(p.table.Variables[v].Missing()) + 1
-		var largest uint32
+	largest := make([]uint32, p.variables)
+	_ = inParallel(context.Background(), workers, p.variables, func(_, v int) {
+		codes := make([]uint32, chunk)
 		for from := 0; from < p.n; from += chunk {
 			part := codes[:min(chunk, p.n-from)]
 			p.table.Codes(v, from, part)
-			for _, c := range part {
-				largest = max(largest, c)
-			}
+			largest[v] = max(largest[v], slices.Max(part))
 		}
-		need := bits.Len32(largest)
+	})
+	for v := range p.fields {
+		p.codes[v] = int(p.table.Variables[v].Missing()) + 1
+		need := bits.Len32(largest[v])
 		if used+need > 64 {
 			p.words++
 			used = 0
@@ -175,22 +177,24 @@ func (p *problem) drop(o *Options) {
 }
 
 // pack fills the keys.
-func (p *problem) pack() {
+func (p *problem) pack(workers int) {
 	p.keys = make([][]uint64, p.words)
 	for w := range p.keys {
 		p.keys[w] = make([]uint64, p.n)
 	}
-	all := p.table.Classes()
-	codes := make([]uint32, chunk)
-	for from := 0; from < all && p.ids == nil; from += chunk {
-		part := codes[:min(chunk, all-from)]
-		for v, f := range p.fields {
-			p.table.Codes(v, from, part)
-			key := p.keys[f.word][from : from+len(part)]
-			for i, c := range part {
-				key[i] |= uint64(c) << f.shift
+	if p.ids == nil {
+		_ = inParallel(context.Background(), workers, (p.n+chunk-1)/chunk, func(_, b int) {
+			var codes [chunk]uint32
+			from := b * chunk
+			part := codes[:min(chunk, p.n-from)]
+			for v, f := range p.fields {
+				p.table.Codes(v, from, part)
+				key := p.keys[f.word][from : from+len(part)]
+				for i, c := range part {
+					key[i] |= uint64(c) << (f.shift & 63)
+				}
 			}
-		}
+		})
 	}
 	for i, id := range p.ids {
 		for v, f := range p.fields {

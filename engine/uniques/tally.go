@@ -260,7 +260,8 @@ func (t *tally) finish() {
 		}
 	}
 	r.FileScore /= t.scale
-	for v := range r.Share {
+	// A share takes the scores as they are before they are scaled.
+	_ = inParallel(context.Background(), t.o.Workers, len(r.Share), func(_, v int) {
 		share := r.Share[v]
 		for i, score := range r.Score {
 			if score == 0 {
@@ -269,7 +270,7 @@ func (t *tally) finish() {
 				share[i] = 100 * share[i] / score
 			}
 		}
-	}
+	})
 	for i := range r.Score {
 		r.Score[i] /= t.scale
 	}

@@ -62,7 +62,7 @@ func (b *bound) fit(ctx context.Context, tables []*contingency.Table, env operat
 			return nil, err
 		}
 	}
-	f.Columns = f.columns()
+	f.Columns = f.columns(env.Workers)
 	if err := f.divide(ctx, tables, env, fraction); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"microrisk/engine/uniques"
 	"microrisk/operators"
@@ -105,20 +106,40 @@ func (f *fitted) Rank(class int64) (float64, int64) {
 }
 
 // columns are the values of each class.
-func (f *fitted) columns() []operators.ClassColumn {
+func (f *fitted) columns(workers int) []operators.ClassColumn {
 	r := f.result
 	in := func(c int) bool { return r.Frequency[c] > 0 }
-	disis := operators.Values(make([]float64, len(r.Score)), func(int) bool { return false })
-	if f.disis != nil {
-		disis = operators.Values(f.disis, func(c int) bool { return in(c) && !math.IsNaN(f.disis[c]) })
+	var score, is, disis, count, smallest arrow.Array
+	shares := make([]operators.ClassColumn, len(r.Share))
+	var group errgroup.Group
+	group.SetLimit(max(1, workers))
+	all := func(to *arrow.Array, column func() arrow.Array) {
+		group.Go(func() error {
+			*to = column()
+			return nil
+		})
 	}
-	list := f.bound.Columns(r.Frequency, operators.Values(r.Score, in), operators.Values(r.IS, in), disis, operators.Values(r.Count, in),
-		operators.Values(r.MinSize, func(c int) bool { return in(c) && r.Count[c] > 0 }))
+	all(&score, func() arrow.Array { return operators.Values(r.Score, in) })
+	all(&is, func() arrow.Array { return operators.Values(r.IS, in) })
+	all(&disis, func() arrow.Array {
+		if f.disis == nil {
+			return operators.Values(make([]float64, len(r.Score)), func(int) bool { return false })
+		}
+		return operators.Values(f.disis, func(c int) bool { return in(c) && !math.IsNaN(f.disis[c]) })
+	})
+	all(&count, func() arrow.Array { return operators.Values(r.Count, in) })
+	all(&smallest, func() arrow.Array {
+		return operators.Values(r.MinSize, func(c int) bool { return in(c) && r.Count[c] > 0 })
+	})
+	for v, share := range r.Share {
+		all(&shares[v].Values, func() arrow.Array {
+			return operators.Values(share, func(c int) bool { return in(c) && !math.IsNaN(share[c]) })
+		})
+	}
+	_ = group.Wait()
+	list := f.bound.Columns(r.Frequency, score, is, disis, count, smallest)
 	f.msus = len(list)
-	for _, share := range r.Share {
-		list = append(list, operators.ClassColumn{Values: operators.Values(share, func(c int) bool { return in(c) && !math.IsNaN(share[c]) })})
-	}
-	return list
+	return append(list, shares...)
 }
 
 // Apply is a Fitted's.
