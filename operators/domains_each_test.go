@@ -27,7 +27,11 @@ func each(sampling schemas.Sampling, c mc3.Config, by ...string) mc3.Operator {
 // A model of each domain says of its records what a model of a file of them says, to the last digit.
 func TestEachDomainIsAFile(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 21))
-	for round := range 40 {
+	rounds := 40
+	if testing.Short() {
+		rounds = 12
+	}
+	for round := range rounds {
 		rows := drawRows(r, 3+r.IntN(120), 4)
 		for _, row := range rows {
 			row[3] = map[string]string{"_": "9", "0": "4", "1": "7", "2": "2.5"}[row[2]] // weights, of one size in a domain

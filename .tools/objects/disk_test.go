@@ -37,7 +37,7 @@ var keyed = sync.OnceValues(func() (text, stream []byte) {
 	}
 	var s bytes.Buffer
 	w := ipc.NewWriter(&s, ipc.WithSchema(schema))
-	if err := w.Write(b.NewRecord()); err != nil {
+	if err := w.Write(b.NewRecordBatch()); err != nil {
 		panic(err)
 	}
 	if err := w.Close(); err != nil {

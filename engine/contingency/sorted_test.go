@@ -45,6 +45,9 @@ func many(r *rand.Rand, rows int, wide uint32) []Column {
 // A counter that has put keys aside and sorted them counts what a map counts: through layouts that grow, batches with multiplicities, spills, and
 // whatever the number of counters.
 func TestSortedCounters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	before := sortedKeys
 	defer func() { sortedKeys = before }()
 	sortedKeys = 1 << 15

@@ -12,6 +12,9 @@ import (
 
 // Half of a clumpy sample tells that models without effects of cells overstate the risk, and that those with them do not.
 func TestHalvesTellOfEffects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	var off, without float64 // in standard errors, means over samples
 	const samples = 12
 	for seed := range uint64(samples) {

@@ -70,6 +70,9 @@ func TestPoissonWithinAgainstSums(t *testing.T) {
 }
 
 func TestNegativeBinomialWithinAgainstSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	for _, a := range []float64{.003, .5, 1, 7, 99, 101, 1e4} {
 		for _, mean := range []float64{1e-6, .3, 5, 700} {
 			for _, c := range cuts {

@@ -11,6 +11,9 @@ import (
 )
 
 func TestClassCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	ratio, worst, least := 0.0, 0.0, 0.0
 	optimal, n := 0, 0.0
 	for i, c := range suppressionCases(t) {
@@ -123,7 +126,11 @@ func TestClassAgainstTryingAll(t *testing.T) {
 // The order of classes and rows and the number of workers change nothing.
 func TestClassSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 2))
-	for range 30 {
+	problems := 30
+	if testing.Short() {
+		problems = 6
+	}
+	for range problems {
 		rows := randomRows(r, 100+r.IntN(400), 2+r.IntN(4), 6)
 		p, _ := rowsProblem(rows, 2+r.Int64N(4), nil)
 		want, err := Class(background, p, Options{Workers: 1})
@@ -154,7 +161,11 @@ func TestClassSame(t *testing.T) {
 func TestClassChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	whole := int64(0)
-	for i := range 80 {
+	problems := 80
+	if testing.Short() {
+		problems = 16
+	}
+	for i := range problems {
 		rows := randomRows(r, 20+r.IntN(200), 2+r.IntN(4), 5)
 		p, _ := rowsProblem(rows, 2+r.Int64N(3), nil)
 		switch i % 4 {

@@ -46,6 +46,9 @@ func TestPrices(t *testing.T) {
 
 // Whatever k is, the search saves some of what its first pass costs.
 func TestClassSaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, k := range []int64{2, 5, 13, 20, 32, 33} {
 		p, _ := rowsProblem(randomRows(r, 700, 5, 5), k, nil)

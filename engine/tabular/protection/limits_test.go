@@ -139,6 +139,9 @@ func TestSafeStart(t *testing.T) {
 
 // A sub-table whose search is ended has the best pattern so far, and says that it was.
 func TestModularStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	g, table, needs, o := frequencies(t, []*tabular.Tree{branching("a", 8), branching("b", 8), branching("c", 3)}, 4000, 5)
 	o.Most = time.Nanosecond
 	p, err := Modular(ctx, g, table, needs, o)
