@@ -16,11 +16,13 @@ type wildcard struct {
 	gathered   []uint64
 	word       int      // of the keys
 	keys       []uint64 // a word of the candidates' keys
-	total      []uint32 // records that the candidates match, as far as they have been met; nil when k is 1
-	refuted    []uint32 // candidates that match too many; only where k is above 1
-	unsure     []uint32 // candidates that match an incomplete class and may still be unique
-	more       []uint32 // records of incomplete classes that these match
+	total      []total  // of the candidates, where k is above 1
+	refuted    []uint32 // candidates that match too many, where k is above 1
+	gone       []uint64 // a word of their keys
 }
+
+// A total is the records of a candidate and those that it matches, itself included, as far as they have been met.
+type total struct{ own, all uint32 }
 
 // evaluateWild finds the unique classes of a set where missing values match everything: candidates are those that miss nothing. They are
 // counted as in other searches, and those unique among them are looked up among the incomplete ones, once per pattern of
@@ -84,6 +86,7 @@ func (e *evaluator) refute(set uint64) {
 	}
 	candidates := e.rest[:0]
 	x.word, x.total, x.refuted = -1, x.total[:0], x.refuted[:0]
+	x.gone = x.gone[:0]
 	for w, f := range x.fresh {
 		for ; f != 0; f &= f - 1 {
 			candidates = append(candidates, uint32(w<<6|bits.TrailingZeros64(f)))
@@ -92,7 +95,7 @@ func (e *evaluator) refute(set uint64) {
 	e.rest = candidates
 	if p.k > 1 {
 		for _, i := range candidates {
-			x.total = append(x.total, p.weight[i])
+			x.total = append(x.total, total{p.weight[i], p.weight[i]})
 		}
 	}
 	for _, g := range x.groups {
@@ -186,35 +189,30 @@ func (e *evaluator) lookUp(g group, candidates []uint32) []uint32 {
 	for n := len(hits) - 1; n >= 0; n-- { // from the end, so that the last one takes the place of one that goes
 		j := hits[n]
 		i := candidates[j]
-		if !e.matches(i, int(j), keys[j]&m) {
+		if !e.matches(i, int(j), keys[j]) {
 			continue
 		}
 		x.fresh[i>>6] &^= 1 << (i & 63)
 		left--
-		candidates[j], keys[j] = candidates[left], keys[left]
 		if p.k > 1 {
-			x.refuted = append(x.refuted, i)
+			x.refuted, x.gone = append(x.refuted, i), append(x.gone, keys[j])
 			x.total[j] = x.total[left]
 		}
+		candidates[j], keys[j] = candidates[left], keys[left]
 	}
 	x.keys = keys[:left]
 	return candidates[:left]
 }
 
-// matches counts the records of the group in e.exact that candidate number j, class i, matches, and tells whether these are too many. key is the
-// first word of its masked key.
+// matches counts the records of the group in e.exact that candidate number j, class i, matches, and tells whether these are too many. key is its
+// key where that has one word.
 func (e *evaluator) matches(i uint32, j int, key uint64) bool {
 	p, x := e.p, &e.wild
-	var at uint64
-	if p.words == 1 {
-		at = e.exact.place(i, key, key*mix)
-	} else {
-		at, _ = e.exact.find(i)
-	}
+	at, _ := e.slot(i, key)
 	count := e.exact.slots[at].count
 	if p.k > 1 {
-		x.total[j] += count
-		return int64(x.total[j]) > p.k
+		x.total[j].all += count
+		return int64(x.total[j].all) > p.k
 	}
 	return count > 0
 }
@@ -223,39 +221,55 @@ func (e *evaluator) matches(i uint32, j int, key uint64) bool {
 // what holds for a class on a set holds for all that are equal on it.
 func (e *evaluator) recount(set uint64, candidates []uint32) {
 	p, x := e.p, &e.wild
-	x.unsure, x.more = x.unsure[:0], x.more[:0]
-	for j, i := range candidates {
-		if more := x.total[j] - p.weight[i]; more > 0 {
-			x.unsure, x.more = append(x.unsure, i), append(x.more, more)
-		}
-	}
-	if len(x.unsure) == 0 {
-		return
-	}
 	x.masks = p.masks(set, x.masks)
 	if len(x.masks) == 0 {
 		x.masks = append(x.masks, mask{})
 	}
-	e.exact.resetFor(p, x.masks, len(x.unsure))
-	x.sieve.reset(len(x.unsure))
-	m, keys := x.masks[0], p.keys[x.masks[0].word]
-	for _, i := range x.unsure {
-		e.exact.add(i, p.weight[i])
-		x.sieve.add(keys[i] & m.bits)
-	}
-	x.keys = x.keys[:0]
-	for _, i := range x.refuted {
-		x.keys = append(x.keys, keys[i])
-	}
-	for _, j := range x.sieve.pass(x.keys, m.bits) {
-		i := x.refuted[j]
-		if e.exact.count(i) > 0 {
-			e.exact.add(i, p.weight[i])
+	unsure := 0 // candidates that match an incomplete class and may still be unique
+	for j := range candidates {
+		if x.total[j].all > x.total[j].own {
+			candidates[unsure], x.total[unsure], x.keys[unsure] = candidates[j], x.total[j], x.keys[j]
+			unsure++
 		}
 	}
-	for j, i := range x.unsure {
-		if int64(e.exact.count(i)+x.more[j]) > p.k {
+	if unsure == 0 {
+		return
+	}
+	candidates, keys, m := candidates[:unsure], x.keys[:unsure], x.masks[0].bits
+	if word := p.keys[x.masks[0].word]; p.words > 1 {
+		for j, i := range candidates {
+			keys[j] = word[i]
+		}
+		for j, i := range x.refuted {
+			x.gone[j] = word[i]
+		}
+	}
+	e.exact.resetFor(p, x.masks, unsure)
+	x.sieve.reset(unsure)
+	for j, i := range candidates {
+		at, key := e.slot(i, keys[j])
+		e.exact.put(at, key, i, x.total[j].own)
+		x.sieve.add(keys[j] & m)
+	}
+	for _, j := range x.sieve.pass(x.gone, m) {
+		i := x.refuted[j]
+		if at, key := e.slot(i, x.gone[j]); e.exact.slots[at].count > 0 {
+			e.exact.put(at, key, i, p.weight[i])
+		}
+	}
+	for j, i := range candidates {
+		at, _ := e.slot(i, keys[j])
+		if t := x.total[j]; int64(e.exact.slots[at].count+t.all-t.own) > p.k {
 			x.fresh[i>>6] &^= 1 << (i & 63)
 		}
 	}
+}
+
+// slot is the place in e.exact of class i; key is its key where that has one word.
+func (e *evaluator) slot(i uint32, key uint64) (at, masked uint64) {
+	if e.p.words > 1 {
+		return e.exact.find(i)
+	}
+	key &= e.exact.mask[0].bits
+	return e.exact.place(i, key, key*mix), key
 }
