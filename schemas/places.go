@@ -35,7 +35,7 @@ func Reachable(path string) error {
 	}
 	if slices.Contains(objectSchemes, scheme) {
 		return fmt.Errorf("%s: this program was built without object stores; the same command with them is built by "+
-			"\"go build ./cmd/microrisk\" in the folder pipeline/objects, or copy the data to a local file", path)
+			"\"go build ./cmd/microrisk\" in the folder pipeline/objects (microrisk-beam: pipeline/beam/objects), or copy the data to a local file", path)
 	}
 	return fmt.Errorf("%s: paths of kind %s:// are not read or written; copy the data to a local file", path, scheme)
 }

@@ -146,6 +146,7 @@ func TestFaultsThatStay(t *testing.T) {
 		"the end fails":        {in, all("InternalError", 500, isEnd), "cannot write " + b.path("out.parquet") + ": the store says InternalError"},
 		"somebody aborts":      {in, all("NoSuchUpload", 404, lastPart), "its upload was ended by something else"},
 		"replaced in the run":  {in, once(isRange, func() { b.put("in.parquet", file[1:]) }), "it was replaced while it was read"},
+		"replaced by less":     {in, once(isRange, func() { b.put("in.parquet", file[:9]) }), "it was replaced while it was read"},
 		"replaced then copied": {in, once(isCopy, func() { b.put("in.parquet", file[1:]) }), "it was replaced while it was read"},
 		"deleted in the run":   {in, all("NoSuchKey", 404, isRange), "it was replaced while it was read"},
 		"written meanwhile":    {in, once(isEnd, func() { b.put("out.parquet", []byte("another")) }), "something else wrote it during this run"},

@@ -25,7 +25,7 @@ func Distinct(inputs, outputs []string) error {
 
 func sameFile(a, b string) bool {
 	if Elsewhere(a) || Elsewhere(b) {
-		return a == b
+		return Spelled(a) == Spelled(b)
 	}
 	a, b = Plain(a), Plain(b)
 	if x, err := os.Stat(a); err == nil {

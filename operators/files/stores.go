@@ -80,6 +80,14 @@ func Elsewhere(path string) bool {
 	return scheme != "" && scheme != "file"
 }
 
+// Spelled is a path in a store as all its spellings are: a scheme may be written in capitals.
+func Spelled(path string) string {
+	if scheme := schemas.Scheme(path); scheme != "" {
+		return scheme + path[len(scheme):]
+	}
+	return path
+}
+
 // Plain is a path of this machine as the system has it: file:///a/b is /a/b, with its %XX replaced. All others stay as they are.
 func Plain(path string) string {
 	if schemas.Scheme(path) != "file" {

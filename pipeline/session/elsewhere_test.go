@@ -98,7 +98,7 @@ func TestResolveElsewhere(t *testing.T) {
 		"no bucket":          {"", "", "the folder kept:// has no data files"},
 		"a table":            {"b/delta/", "", "it is a Delta Lake table"},
 		"another table":      {"b/ice/", "", "it is an Iceberg table"},
-		"no kind":            {"b/notes/a.txt", "", "cannot tell the format of kept://b/notes/a.txt"},
+		"no kind":            {"b/notes/a.txt", "", "cannot tell the format of kept://b/notes/a.txt by its name; a folder ends with /, objects with"},
 		"a kind said":        {"b/notes/a.txt", "csv", "b/notes/a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,13 +123,18 @@ func TestChecksElsewhere(t *testing.T) {
 	reads := []Reading{{"the input", "kept://b/in.csv"}}
 	require.NoError(t, CheckPaths(reads, []string{"kept://b/out.csv", "kept://b/summary.json"}))
 	for path, want := range map[string]string{
-		"kept://b/in.csv": "the output kept://b/in.csv is the input", "kept://b/": "it is a folder", "s3://b/x.csv": "without object stores",
+		"kept://b/in.csv": "the output kept://b/in.csv is the input", "KEPT://b/in.csv": "the output KEPT://b/in.csv is the input",
+		"kept://b/": "it is a folder", "s3://b/x.csv": "without object stores",
 	} {
 		err := CheckPaths(reads, []string{path})
 		require.ErrorContains(t, err, want)
 		require.True(t, IsSpec(err))
 	}
 	require.ErrorContains(t, CheckPaths(nil, []string{"kept://b/x", "kept://b/x"}), "is written twice")
+	require.ErrorContains(t, CheckPaths(nil, []string{"kept://b/x", "Kept://b/x"}), "is written twice")
+	_, err := Resolve(schemas.Source{Path: []string{"kept://b/in.csv", "KEPT://b/in.csv"}})
+	require.ErrorContains(t, err, "are the same file")
+	require.ErrorContains(t, files.Distinct([]string{"kept://b/in.csv"}, []string{"KEPT://b/in.csv"}), "is the input")
 }
 
 func TestFilesBesideElsewhere(t *testing.T) {

@@ -189,7 +189,7 @@ func (in *Inputs) addFolder(folder, format string) error {
 // realOf is the path by which all spellings of a file are the same.
 func realOf(path string) (string, error) {
 	if files.Elsewhere(path) {
-		return path, nil
+		return files.Spelled(path), nil
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -230,6 +230,10 @@ func (in *Inputs) Check(format string) error {
 			continue
 		}
 		kind := KindOf(path)
+		if kind == "" && files.Elsewhere(path) {
+			return Wrong(advice.Errorf("cannot tell the format of %s by its name; a folder ends with /, objects with .parquet, .arrow or .csv, or say %s", path,
+				advice.Advice{Spec: "source: {format: ...}", Flags: "--format parquet, arrow or csv"}))
+		}
 		if kind == "" {
 			return Wrong(advice.Errorf("cannot tell the format of %s by its name; endings are .parquet, .arrow and .csv, or say %s", path,
 				advice.Advice{Spec: "source: {format: ...}", Flags: "--format parquet, arrow or csv"}))

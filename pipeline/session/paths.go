@@ -94,7 +94,7 @@ func CheckPaths(reads []Reading, writes []string) error {
 	return nil
 }
 
-// checkElsewhere is CheckPaths of one path in a store, where a name has one spelling.
+// checkElsewhere is CheckPaths of one path in a store, where a name has one spelling but for its scheme.
 func checkElsewhere(reads []Reading, p string, named map[string]string) error {
 	if err := files.Writable(p); err != nil {
 		return Wrong(err)
@@ -102,12 +102,13 @@ func checkElsewhere(reads []Reading, p string, named map[string]string) error {
 	if strings.HasSuffix(p, "/") {
 		return Wrong(fmt.Errorf("cannot write %s: it is a folder", p))
 	}
-	if named[p] != "" {
+	place := files.Spelled(p)
+	if named[place] != "" {
 		return Wrong(fmt.Errorf("%s is written twice; give the summary and each output a name of its own", p))
 	}
-	named[p] = p
+	named[place] = p
 	for _, r := range reads {
-		if r.Path == p {
+		if files.Spelled(r.Path) == place {
 			return Wrong(fmt.Errorf("the output %s is %s; give the output another name", p, r.What))
 		}
 	}

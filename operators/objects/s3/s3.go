@@ -183,7 +183,7 @@ func (b *bucket) Reason(err error) error {
 		return objects.Finally("there is no bucket %s", b.name)
 	case "NoSuchKey", "NotFound":
 		return objects.ErrNone
-	case "PreconditionFailed", "ConditionalRequestConflict":
+	case "PreconditionFailed", "ConditionalRequestConflict", "InvalidRange": // the last if it has become smaller
 		return objects.ErrReplaced
 	}
 	var response *smithyhttp.ResponseError

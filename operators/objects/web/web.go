@@ -135,7 +135,8 @@ func (h *host) Range(ctx context.Context, key, version string, from, to int64) (
 		err = objects.Finally("the server sent another part than was asked for")
 		r.Body.Close()
 		return nil, err
-	case r.StatusCode == http.StatusPartialContent || r.StatusCode == http.StatusOK || r.StatusCode == http.StatusPreconditionFailed:
+	case r.StatusCode == http.StatusPartialContent || r.StatusCode == http.StatusOK || r.StatusCode == http.StatusPreconditionFailed ||
+		r.StatusCode == http.StatusRequestedRangeNotSatisfiable: // it has become smaller
 		r.Body.Close()
 		return nil, objects.ErrReplaced
 	}
