@@ -85,7 +85,7 @@ const attempts = 100
 // Folder makes a folder in a folder that only this user can look into.
 func Folder(in string) (name string, err error) {
 	if in == "" {
-		in = os.TempDir()
+		in = TempDir()
 	}
 	for range attempts {
 		name = filepath.Join(in, Name())

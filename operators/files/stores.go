@@ -45,6 +45,12 @@ type Distant interface {
 	Keep(bytes int64)
 }
 
+// A Versioned input tells which version of its object is read.
+type Versioned interface {
+	Input
+	Version() string
+}
+
 // A Copier is an Output that can take a stretch of an input without its bytes passing through here.
 type Copier interface {
 	Output

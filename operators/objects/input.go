@@ -36,7 +36,10 @@ type Input struct {
 	closed  bool
 }
 
-var _ files.Distant = (*Input)(nil)
+var (
+	_ files.Distant   = (*Input)(nil)
+	_ files.Versioned = (*Input)(nil)
+)
 
 var errClosed = errors.New("it is closed")
 

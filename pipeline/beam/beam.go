@@ -10,23 +10,16 @@ package beam
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-
 	"microrisk/engine/contingency"
+	"microrisk/engine/scratch"
 	"microrisk/operators"
 	"microrisk/operators/carried"
 	"microrisk/operators/files"
 	"microrisk/operators/parquetfile"
 	"microrisk/pipeline/session"
-	"microrisk/schemas"
 )
 
 // A Runner is a session.Runner. The zero value is good for workers in this process.
@@ -58,75 +51,21 @@ func (r *Runner) withDefaults() *Runner {
 	return &d
 }
 
-// here tells whether the workers are in this process.
-func here() bool {
-	switch name := strings.ToLower(*runners.Runner); {
-	case jobopts.IsLoopback():
-		return true
-	case *jobopts.EnvironmentType != "":
-		return false
-	default:
-		return name == "" || strings.HasPrefix(name, "prism") && *jobopts.Endpoint == ""
-	}
-}
-
-// known are Beam's runners of jobs, by the names that it knows them by; true: they have a job server.
-var known = map[string]bool{"": false, "prism": false, "PrismRunner": false, "dataflow": false, "DataflowRunner": false, "universal": true,
-	"portable": true, "PortableRunner": true, "flink": true, "FlinkRunner": true, "spark": true, "SparkRunner": true}
-
-// checkFlags says what Beam would end the process for.
-func checkFlags() error {
-	server, ok := known[*runners.Runner]
-	switch {
-	case !ok && schemas.Nearest(*runners.Runner, slices.Collect(maps.Keys(known))) != "":
-		return fmt.Errorf("there is no runner %q; did you mean %s?", *runners.Runner, schemas.Nearest(*runners.Runner, slices.Collect(maps.Keys(known))))
-	case !ok:
-		return fmt.Errorf("there is no runner %q; there are prism, universal, flink, spark and dataflow", *runners.Runner)
-	case server && *jobopts.Endpoint == "":
-		return fmt.Errorf("--runner %s needs the address of its job server (--endpoint HOST:PORT)", *runners.Runner)
-	case *jobopts.Async:
-		return fmt.Errorf("the driver waits for its jobs: leave --async out")
-	}
-	return nil
-}
-
-// Check is a session.Runner's.
-func (r *Runner) Check(j *session.Job) error {
-	err := j.Apartable()
-	if err == nil {
-		err = checkFlags()
-	}
-	if err != nil {
-		return fmt.Errorf("on a cluster: %w", err)
-	}
-	if here() {
-		return nil
-	}
-	if r.Store == "" {
-		return fmt.Errorf("on a cluster: workers in other processes need a folder that all share: name it (--store)")
-	}
-	paths := append([]string{r.Store}, j.Source.Inputs()...)
-	for _, read := range session.ReadBesides(j.Spec) {
-		paths = append(paths, read.Path)
-	}
-	for _, path := range paths {
-		if !files.Elsewhere(path) && !filepath.IsAbs(files.Plain(path)) {
-			return fmt.Errorf("on a cluster: %s means another file to each worker: give the whole path, from / on", path)
-		}
-	}
-	return nil
-}
-
 // Run is a session.Runner's.
 func (r *Runner) Run(ctx context.Context, j *session.Job, sink operators.Sink, o operators.Options) (*operators.Report, error) {
 	r = r.withDefaults()
 	if r.Store == "" {
-		dir, err := os.MkdirTemp(o.TempDir, "microrisk-beam-")
+		dir, err := scratch.Folder(o.TempDir)
 		if err != nil {
 			return nil, err
 		}
 		defer os.RemoveAll(dir)
 		r.Store = dir
+	} else {
+		j.Options.Sweep(files.Join(r.Store, manifestName))
+	}
+	if err := answers(ctx); err != nil {
+		return nil, err
 	}
 	driver, err := j.Chain.Apart(ctx, j.Source, o)
 	if err != nil {
@@ -144,22 +83,15 @@ func (r *Runner) Run(ctx context.Context, j *session.Job, sink operators.Sink, o
 	if here() && !r.reload {
 		defer attend(ctx, d)()
 	}
-	for n := 1; n <= driver.Stages(); n++ {
-		if err := d.count(ctx, n); err != nil {
-			return nil, err
-		}
-	}
-	var wrote []*operators.Wrote
-	if sink != nil {
-		if wrote, err = d.write(ctx, sink); err != nil {
-			return nil, err
-		}
-	}
-	report, err := driver.Finish(ctx, sink, wrote)
+	report, err := d.run(ctx, sink)
 	if err == nil {
 		d.folder.remove()
+		return report, nil
 	}
-	return report, err
+	if there, failed := d.folder.has(ctx, manifestName); failed == nil && !there {
+		return nil, fmt.Errorf("%s was removed during the run, as by another run of the same spec that was done before this one", d.folder)
+	}
+	return nil, err
 }
 
 // A drive is a run by its driver.
@@ -170,6 +102,23 @@ type drive struct {
 	manifest *manifest
 	folder   folder
 	o        operators.Options
+}
+
+// run does all stages.
+func (d *drive) run(ctx context.Context, sink operators.Sink) (*operators.Report, error) {
+	for n := 1; n <= d.driver.Stages(); n++ {
+		if err := d.count(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	var wrote []*operators.Wrote
+	if sink != nil {
+		var err error
+		if wrote, err = d.write(ctx, sink); err != nil {
+			return nil, err
+		}
+	}
+	return d.driver.Finish(ctx, sink, wrote)
 }
 
 // count counts stage n in a job, adds the tables up and fits.

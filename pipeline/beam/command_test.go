@@ -3,6 +3,7 @@ package beam
 import (
 	"bytes"
 	"flag"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -81,5 +82,34 @@ func TestFlagsDiffer(t *testing.T) {
 				assert.Nil(t, set.Lookup(name), "%s: --%s", verb, name)
 			}
 		}
+	}
+}
+
+// The command is found behind flags that take values, and what it is not for is refused.
+func TestVerb(t *testing.T) {
+	for line, want := range map[string]string{
+		"run a.yaml": "run", "--workers 1 run a.yaml": "run", "--workers=1 inspect": "inspect", "--quiet assess a": "assess", "": "", "--help": "", "-- run": "",
+	} {
+		assert.Equal(t, want, command.Verb(append([]string{"microrisk-beam"}, strings.Fields(line)...)), line)
+	}
+}
+
+func TestWrongFlags(t *testing.T) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	r := &Runner{}
+	r.Flags(set)
+	require.ErrorContains(t, dashed(set, []string{"run", "--element-rows=5"}), "did you mean --element_rows?")
+	require.NoError(t, dashed(set, []string{"run", "--max-size", "3", "--", "--element-rows"}))
+	require.ErrorContains(t, spelled(set.Parse([]string{"--shards", "x"})), "for the flag --shards")
+	require.ErrorContains(t, spelled(set.Parse([]string{"--store"})), "a value is missing after --store")
+	for line, want := range map[string]string{
+		"--element_rows=0": "--element_rows", "--shards=0": "--shards", "--shards=4097": "--shards", "--attempts=-1": "--attempts",
+	} {
+		r := &Runner{}
+		set := flag.NewFlagSet("", flag.ContinueOnError)
+		r.Flags(set)
+		require.NoError(t, set.Parse([]string{line}))
+		require.ErrorContains(t, r.check(), want+" must be")
 	}
 }

@@ -16,9 +16,10 @@ import (
 
 // A task is what the functions of a job have in common.
 type task struct {
-	Folder string
-	Token  string // of the job: whose failures are whose
-	Stage  int    // that is counted, or after the last one
+	Folder   string
+	Token    string // of the job: whose failures are whose
+	Stage    int    // that is counted, or after the last one
+	Attempts int
 }
 
 // A failure is what became of an element, for the driver to tell.
@@ -43,17 +44,13 @@ func (t *task) do(ctx context.Context, element int, take func(ctx context.Contex
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	attempts := 1
 	for tried := 1; ; tried++ {
 		err := guarded(func() error { return take(ctx, s) })
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if s.manifest != nil {
-			attempts = s.manifest.Attempts
-		}
 		final := isFinal(err)
-		if !final && tried < attempts {
+		if !final && tried < t.Attempts {
 			time.Sleep(time.Duration(tried) * 100 * time.Millisecond)
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"microrisk/engine/scratch"
 	"microrisk/pipeline/session"
 )
 
@@ -94,11 +95,11 @@ func TestKilledDriver(t *testing.T) {
 		_, err := run(t, text, &Runner{Rows: 1, Shards: 3, Store: os.Getenv("MICRORISK_BEAM_STORE")})
 		t.Fatal("the run was not killed", err)
 	}
-	dir, store, to := t.TempDir(), t.TempDir(), t.TempDir()+"/"
+	dir, store, to, temp := t.TempDir(), t.TempDir(), t.TempDir()+"/", t.TempDir()
 	residents(t, 2500, 400, filepath.Join(dir, "one.parquet"))
 	text := specOf(faultSpec, filepath.Join(dir, "one.parquet"), to)
 	killed := exec.Command(os.Args[0], "-test.run", "^TestKilledDriver$")
-	killed.Env = append(os.Environ(), "MICRORISK_BEAM_KILLED="+text, "MICRORISK_BEAM_STORE="+store, "TMPDIR="+t.TempDir())
+	killed.Env = append(os.Environ(), "MICRORISK_BEAM_KILLED="+text, "MICRORISK_BEAM_STORE="+store, "TMPDIR="+temp)
 	said, err := killed.CombinedOutput()
 	var status *exec.ExitError
 	require.ErrorAs(t, err, &status, string(said))
@@ -106,6 +107,11 @@ func TestKilledDriver(t *testing.T) {
 	written, err := os.ReadDir(to)
 	require.NoError(t, err)
 	assert.Empty(t, written)
+	_, err = scratch.Sweep(temp)
+	require.NoError(t, err)
+	left, err := filepath.Glob(filepath.Join(temp, "*microrisk-*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "that a later run does not remove")
 	pieces, err := filepath.Glob(filepath.Join(store, "*", "wrote-*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, pieces)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"microrisk/engine/scratch"
 	"microrisk/operators/files"
 )
 
@@ -23,7 +24,7 @@ func (f folder) make() error {
 		return nil
 	}
 	if err := os.MkdirAll(files.Plain(string(f)), 0o777); err != nil {
-		return files.CannotWrite(string(f), err)
+		return files.CannotWrite(string(f), scratch.Reason(err))
 	}
 	return nil
 }
@@ -48,7 +49,14 @@ func (f folder) write(ctx context.Context, name string, write func(w *files.Outp
 		w.Abort()
 		return files.CannotWrite(f.path(name), err)
 	}
-	return w.Commit()
+	if err = w.Commit(); err == nil {
+		return nil
+	}
+	w.Abort()
+	if there, failed := f.has(ctx, name); failed == nil && there && files.Elsewhere(string(f)) {
+		return nil // somebody else wrote it meanwhile, and the same
+	}
+	return err
 }
 
 func (f folder) put(ctx context.Context, name string, b []byte) error {
@@ -97,14 +105,20 @@ func (f folder) has(ctx context.Context, name string) (bool, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
-		return err == nil, err
+		if err != nil {
+			return false, files.CannotRead(f.path(name), scratch.Reason(err))
+		}
+		return true, nil
 	}
 	store, err := files.StoreOf(string(f))
 	if err != nil {
 		return false, err
 	}
 	list, err := store.List(ctx, f.path(name))
-	return len(list) > 0 && list[0] == f.path(name), err
+	if err != nil {
+		return false, files.CannotRead(f.path(name), err)
+	}
+	return len(list) > 0 && list[0] == f.path(name), nil
 }
 
 // inject is where tests make things fail.

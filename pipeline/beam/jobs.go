@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"microrisk/engine/contingency"
+	"microrisk/engine/scratch"
 	"microrisk/pipeline/session"
 )
 
@@ -108,7 +109,7 @@ type submission struct {
 }
 
 func (d *drive) task(stage int) task {
-	return task{Folder: string(d.folder), Token: rand.Text()[:8], Stage: stage}
+	return task{Folder: string(d.folder), Token: rand.Text()[:8], Stage: stage, Attempts: d.Attempts}
 }
 
 // countJob counts all elements and adds their tables up, by shards.
@@ -169,13 +170,15 @@ func (d *drive) submit(ctx context.Context, job submission) error {
 
 // ownTemp makes a folder for temporary files of a job: the SDK makes one that it does not remove.
 func (d *drive) ownTemp() (clean func(), err error) {
-	dir, err := os.MkdirTemp(d.o.TempDir, "microrisk-job-")
+	dir, err := scratch.Folder(d.o.TempDir)
 	if err != nil {
 		return nil, err
 	}
+	free := scratch.Pin()
 	before, set := os.LookupEnv("TMPDIR")
 	os.Setenv("TMPDIR", dir)
 	return func() {
+		defer free()
 		if os.Unsetenv("TMPDIR"); set {
 			os.Setenv("TMPDIR", before)
 		}

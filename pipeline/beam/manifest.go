@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"microrisk/operators"
@@ -30,15 +31,15 @@ type manifest struct {
 	Spread   bool            `json:"spread"`
 	Several  bool            `json:"several"` // an output for each input
 	Shards   int             `json:"shards"`
-	Attempts int             `json:"attempts"`
 	Elements [][]int         `json:"elements"` // parts
 }
 
 // A stamp tells a file from what it was before.
 type stamp struct {
-	Path string    `json:"path"`
-	Size int64     `json:"size"`
-	Time time.Time `json:"time"` // of its last change; none elsewhere than on a machine
+	Path    string    `json:"path"`
+	Size    int64     `json:"size"`
+	Time    time.Time `json:"time"`              // of its last change; none elsewhere than on a machine
+	Version string    `json:"version,omitempty"` // there
 }
 
 func stampOf(ctx context.Context, path string) (stamp, error) {
@@ -47,14 +48,30 @@ func stampOf(ctx context.Context, path string) (stamp, error) {
 		if err != nil {
 			return stamp{}, files.CannotRead(path, err)
 		}
-		return stamp{path, info.Size(), info.ModTime().UTC()}, nil
+		return stamp{Path: path, Size: info.Size(), Time: info.ModTime().UTC()}, nil
 	}
 	in, err := files.Open(ctx, path)
 	if err != nil {
 		return stamp{}, err
 	}
 	defer in.Close()
-	return stamp{Path: path, Size: in.Size()}, nil
+	s := stamp{Path: path, Size: in.Size()}
+	if v, ok := in.(files.Versioned); ok {
+		s.Version = v.Version()
+	}
+	return s, nil
+}
+
+// seen refuses inputs that are not those that the driver saw.
+func (m *manifest) seen(ctx context.Context) error {
+	for _, was := range slices.Concat(m.Inputs, m.Beside) {
+		if is, err := stampOf(ctx, was.Path); err != nil {
+			return err
+		} else if is != was {
+			return fmt.Errorf("%s is not the file that the driver saw: workers must read the same files", was.Path)
+		}
+	}
+	return nil
 }
 
 func (r *Runner) manifest(ctx context.Context, j *session.Job, driver *operators.Apart) (*manifest, error) {
@@ -63,7 +80,7 @@ func (r *Runner) manifest(ctx context.Context, j *session.Job, driver *operators
 		return nil, err
 	}
 	m := &manifest{Form: 1, Program: pipeline.Version(), Spec: spec, Seed: j.Options.Seed, Batch: j.Options.Batch, Insecure: j.Options.InsecureSecret,
-		Spread: j.Options.Spread, Several: len(j.Outputs.Paths) > 1, Shards: r.Shards, Attempts: r.Attempts}
+		Spread: j.Options.Spread, Several: len(j.Outputs.Paths) > 1, Shards: r.Shards}
 	if j.Options.MemoryGiven {
 		m.Memory = j.Options.Memory
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
 	"microrisk/engine/contingency"
+	"microrisk/engine/scratch"
 	"microrisk/operators"
 	"microrisk/operators/carried"
 	"microrisk/pipeline/session"
@@ -32,7 +32,6 @@ var (
 	states   = map[folder]*state{}
 	statesMu sync.Mutex
 	room     = make(chan struct{}, max(runtime.GOMAXPROCS(0), 1)) // elements that a process takes at the same time
-	tempDir  = os.TempDir()                                       // before a job has one of its own
 )
 
 // attend makes the driver's own run that of the workers in its process; the function ends that, when none is at work.
@@ -114,23 +113,19 @@ func (s *state) load(ctx context.Context) error {
 	if err := json.Unmarshal(b, m); err != nil {
 		return fmt.Errorf("%s is damaged: %w", s.folder.path(manifestName), err)
 	}
-	for _, was := range append(m.Inputs, m.Beside...) {
-		if is, err := stampOf(ctx, was.Path); err != nil {
-			return err
-		} else if is != was {
-			return fmt.Errorf("%s is not the file that the driver saw: workers must read the same files", was.Path)
-		}
-	}
 	spec, err := specfile.Decode(manifestName, m.Spec)
 	if err != nil {
 		return err
 	}
-	o := session.Options{Seed: m.Seed, Memory: m.Memory, Batch: m.Batch, InsecureSecret: m.Insecure, Spread: m.Spread, TempDir: tempDir}
+	o := session.Options{Seed: m.Seed, Memory: m.Memory, Batch: m.Batch, InsecureSecret: m.Insecure, Spread: m.Spread, TempDir: scratch.TempDir()}
 	job, err := session.Prepare(s.ctx, spec, o)
 	if err != nil {
 		return err
 	}
-	run, err := job.Chain.Apart(s.ctx, job.Source, job.ChainOptions())
+	var run *operators.Apart
+	if err = m.seen(ctx); err == nil { // after they were opened: it is what was opened that must be the same
+		run, err = job.Chain.Apart(s.ctx, job.Source, job.ChainOptions())
+	}
 	if err != nil {
 		job.Source.Close()
 		return err

@@ -83,6 +83,21 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	return append(append(out, "--"), rest...), nil
 }
 
+// Verb is the command that a command line names, "" if it names none. Flags may stand before it.
+func Verb(args []string) string {
+	app := (&console{}).app()
+	for i := 1; i < len(args) && args[i] != "--"; i++ {
+		if args[i] == "-" || !strings.HasPrefix(args[i], "-") {
+			return args[i]
+		}
+		name, _, valued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if flag, _, err := findFlag(app, nil, name); err == nil && !valued && takesValue(flag) {
+			i++
+		}
+	}
+	return ""
+}
+
 // findCommand is nil for the command help, which the library has.
 func findCommand(app *cli.App, name string) (*cli.Command, error) {
 	if name == "help" || name == "h" {

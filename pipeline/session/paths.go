@@ -194,7 +194,7 @@ func MakeFolders(paths []string) (tidy func(), err error) {
 func (o Options) Sweep(writes ...string) {
 	folders := []string{o.TempDir}
 	if o.TempDir == "" {
-		folders[0] = os.TempDir()
+		folders[0] = scratch.TempDir()
 	}
 	for _, p := range writes {
 		if files.Elsewhere(p) {

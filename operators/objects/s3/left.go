@@ -23,7 +23,7 @@ func remember(l left) string {
 	if err != nil {
 		return ""
 	}
-	name := filepath.Join(os.TempDir(), scratch.Name()+recordEnding)
+	name := filepath.Join(scratch.TempDir(), scratch.Name()+recordEnding)
 	if os.WriteFile(name, text, 0o600) != nil {
 		os.Remove(name) // a full disk has room for an empty file
 		return ""
@@ -39,7 +39,7 @@ func forget(record string) {
 
 // sweep ends the uploads that dead processes left.
 func sweep(ctx context.Context) (gone []string) {
-	records, _ := filepath.Glob(filepath.Join(os.TempDir(), ".microrisk-*"+recordEnding))
+	records, _ := filepath.Glob(filepath.Join(scratch.TempDir(), ".microrisk-*"+recordEnding))
 	for _, r := range records {
 		if !scratch.Dead(strings.TrimSuffix(filepath.Base(r), recordEnding)) {
 			continue

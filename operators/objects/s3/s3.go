@@ -59,7 +59,14 @@ func (b *bucket) copiesAre(there bool) {
 
 // open is the bucket of a name. Nothing is asked of the server.
 func open(ctx context.Context, name string) (objects.Bucket, error) {
+	if err := checkAddress(); err != nil {
+		return nil, err
+	}
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
+	var profile config.SharedConfigProfileNotExistError
+	if errors.As(err, &profile) {
+		return nil, objects.Finally("there is no profile %s in the configuration of the AWS command line (AWS_PROFILE)", profile.Profile)
+	}
 	if err != nil {
 		return nil, objects.Short(err)
 	}
@@ -77,6 +84,16 @@ func open(ctx context.Context, name string) (objects.Bucket, error) {
 		return nil, err
 	}
 	return &bucket{Blobs: &objects.Blobs{Bucket: b, Only: only, Version: versionOf}, client: client, name: name}, nil
+}
+
+// checkAddress says what is wrong with the address of a server.
+func checkAddress() error {
+	for _, name := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
+		if at := os.Getenv(name); at != "" && !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://") {
+			return objects.Finally("%s is %s: an address begins with http:// or https://", name, at)
+		}
+	}
+	return nil
 }
 
 func only(as func(any) bool, version string) error {
