@@ -19,7 +19,7 @@ import (
 func TestEvaluateShowsModels(t *testing.T) {
 	inFolder(t, map[string]string{"p.csv": populationText(drawPopulation(3000))})
 	s := evaluationOf(schemas.Operator{Config: &suda.Config{}}, schemas.Operator{Config: &mc3.Config{Search: "mc3"}})
-	s.Fractions, s.Repetitions, s.Out = []float64{.2, .3, .5}, 4, "out"
+	s.Fractions, s.Repetitions, s.Out = []float64{.2, .3, .5}, 2, "out"
 	e, err := evaluate.Run(t.Context(), s, session.Options{})
 	require.NoError(t, err)
 	of := map[float64][]*evaluate.SampleSummary{}
@@ -67,7 +67,7 @@ func TestEvaluateShowsModels(t *testing.T) {
 						}
 					}
 				}
-				assert.InDelta(t, inside/4, *m.Coverage.Mean, 1e-12)
+				assert.InDelta(t, inside/float64(s.Repetitions), *m.Coverage.Mean, 1e-12)
 			} else {
 				assert.Nil(t, m.Coverage.Mean)
 			}
