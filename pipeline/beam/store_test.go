@@ -152,6 +152,8 @@ func TestNobodyThere(t *testing.T) {
 		_, err := run(t, text, &Runner{Store: store})
 		require.ErrorContains(t, err, want)
 	}
+	_, err := run(t, specOf(faultSpec, "'-'", dir+"/out.parquet"), &Runner{})
+	require.EqualError(t, err, "on a cluster: standard input is read by one process alone: name files")
 	l, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
 	l.Close()

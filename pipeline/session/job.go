@@ -127,6 +127,9 @@ func OpenJob(ctx context.Context, spec *schemas.Spec, options Options) (*Job, er
 	if j.inputs, err = Resolve(spec.Source); err != nil {
 		return nil, err
 	}
+	if j.inputs.Stdin && j.Options.Runner != nil { // before anything of it is read
+		return nil, Wrong(errOneReader)
+	}
 	if j.Outputs, err = destine(spec, j.inputs, j.Options.Reads, j.Options.Writes...); err != nil {
 		return nil, err
 	}

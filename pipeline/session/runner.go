@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"microrisk/operators"
@@ -33,13 +34,13 @@ func (j *Job) Run(ctx context.Context, sink operators.Sink, o operators.Options)
 	return j.Chain.Run(ctx, j.Source, sink, o)
 }
 
+var errOneReader = errors.New("on a cluster: standard input is read by one process alone: name files")
+
 // Apartable says what of a job cannot be run some parts at a time, by several processes: see [operators.Apart].
 func (j *Job) Apartable() error {
 	inner, partitioned := Unpartitioned(j.Source)
 	_, parquet := inner.(*parquetfile.Source)
 	switch {
-	case j.inputs.Stdin:
-		return fmt.Errorf("standard input is read by one process alone: name files")
 	case !parquet:
 		return fmt.Errorf("%s is not Parquet, whose row groups are what several processes read", j.inputs.Paths[0])
 	case j.Outputs.Stdout || len(j.Outputs.Paths) > 0 && j.Outputs.kind != ParquetKind:
