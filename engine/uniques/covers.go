@@ -28,7 +28,7 @@ const (
 
 // makeCovers makes the covers of a problem; none where they do not apply.
 func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluator) error {
-	droppable := min(p.variables-coverKept, coverMost)
+	order, droppable := p.droppable()
 	if p.k > 1 || droppable < 1 || p.n < cmp.Or(o.covers, coverClasses) {
 		return nil
 	}
@@ -40,11 +40,6 @@ func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluat
 		p.budget.full.Store(false) // the search goes on without them
 		return nil
 	}
-	order := make([]int, p.variables)
-	for v := range order {
-		order[v] = v
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return p.codes[b] - p.codes[a] })
 	order = order[:droppable]
 	p.coverOrder = order
 	p.covers = make([]*cover, 1<<droppable)
@@ -69,6 +64,16 @@ func (p *problem) makeCovers(ctx context.Context, o *Options, workers []*evaluat
 		}
 	}
 	return nil
+}
+
+// droppable is the variables, those of the most categories first, and how many of them covers may leave out.
+func (p *problem) droppable() (order []int, most int) {
+	order = make([]int, p.variables)
+	for v := range order {
+		order[v] = v
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return p.codes[b] - p.codes[a] })
+	return order, min(p.variables-coverKept, coverMost)
 }
 
 // merging tells whether leaving out one variable brings enough classes together. Where it does not, most classes are unique on small sets

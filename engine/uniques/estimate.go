@@ -25,12 +25,6 @@ func (e *EstimateError) Error() string {
 		e.Work.Needs.Round(time.Minute), e.Visits, e.MaxSize)
 }
 
-// Costs of the searches in steps of package budget: a class counted on a set, a cell of a margin.
-const (
-	visitSteps = 8
-	cellSteps  = 1
-)
-
 const (
 	longest   = budget.Hour   // that a search may take of each worker unless forced
 	unsampled = budget.Minute // at most that is not worth an estimate
@@ -53,7 +47,7 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	case o.direction == upwards, o.direction == downwards && fits, o.direction == nested && p.fitsNested():
 		return o.direction, nil
 	}
-	down := math.Inf(1)
+	down, other := math.Inf(1), p.nests(o, upwards)
 	if fits {
 		down = p.cellsDown() * cellSteps
 	}
@@ -61,7 +55,7 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	for s := 1; s <= o.MaxSize; s++ {
 		visits[s] = float64(binomial(p.variables, s)) * float64(p.n)
 	}
-	up := p.upSteps(visits)
+	up := p.steps(other, visits)
 	workers := float64(o.Workers)
 	if up < unsampled || down < up/4 && down < unsampled {
 		if down < up/4 {
@@ -69,14 +63,14 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 		}
 		return upwards, nil
 	}
-	share, err := p.sample(ctx, o)
+	share, err := p.sample(ctx, o, other)
 	if err != nil {
 		return chosen, err
 	}
 	for s := range visits {
 		visits[s] *= share[s]
 	}
-	up = p.upSteps(visits)
+	up = p.steps(other, visits)
 	way := upwards
 	if down < up {
 		way = downwards
@@ -91,7 +85,7 @@ func (p *problem) plan(ctx context.Context, o *Options) (direction, error) {
 	for _, v := range visits {
 		e.Visits += v
 	}
-	for s := 2; s <= o.MaxSize && p.upSteps(visits[:s+1]) <= advised*workers; s++ {
+	for s := 2; s <= o.MaxSize && p.steps(other, visits[:s+1]) <= advised*workers; s++ {
 		e.MaxSize = s
 	}
 	return chosen, e
@@ -106,19 +100,6 @@ func (p *problem) cellsDown() float64 {
 	return cells
 }
 
-// upSteps is the work of an upward search on one core.
-func (p *problem) upSteps(visits []float64) float64 {
-	cost := visitSteps * float64(p.words)
-	if p.anyWild {
-		cost *= 3 // look-ups among the incomplete classes
-	}
-	sum := 0.0
-	for _, v := range visits {
-		sum += v
-	}
-	return sum * cost
-}
-
 // Sizes of the sample: classes, sets of each size, and comparisons of variables in all.
 const (
 	sampleClasses  = 64
@@ -128,8 +109,8 @@ const (
 
 // sample estimates, for each size, the mean share of classes that an upward search counts on a set: those that agree with some other class on every
 // subset one smaller, which follows from the largest sets of variables on which they agree with others. Missing values count
-// as categories.
-func (p *problem) sample(ctx context.Context, o *Options) ([]float64, error) {
+// as categories. What a way of searching counts together is one class.
+func (p *problem) sample(ctx context.Context, o *Options, way direction) ([]float64, error) {
 	n := int(min(max(sampleCompares/float64(p.n)/float64(p.variables), 4), sampleClasses, float64(p.n)))
 	agree := make([][]uint64, n)
 	err := inParallel(ctx, o.Workers, n, func(_, j int) {
@@ -139,23 +120,24 @@ func (p *problem) sample(ctx context.Context, o *Options) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	share := make([]float64, o.MaxSize+1)
+	share, merged := make([]float64, o.MaxSize+1), p.newMerged(way)
 	err = inParallel(ctx, o.Workers, o.MaxSize, func(_, s int) {
 		size := s + 1
 		r := rand.New(rand.NewPCG(uint64(size), 1))
-		live := 0
+		live := 0.0
 		for range sampleSets {
 			var set uint64
 			for _, v := range r.Perm(p.variables)[:size] {
 				set |= 1 << v
 			}
+			each := merged.share(set)
 			for _, masks := range agree {
 				if liveOn(set, masks) {
-					live++
+					live += each
 				}
 			}
 		}
-		share[size] = float64(live) / float64(sampleSets*n)
+		share[size] = live / float64(sampleSets*n)
 	})
 	return share, err
 }

@@ -65,7 +65,7 @@ func TestEstimateIsNear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, err := p.sample(context.Background(), &o)
+	share, err := p.sample(context.Background(), &o, chosen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +83,44 @@ func TestEstimateIsNear(t *testing.T) {
 	}
 	if estimated < .7*visits || estimated > 1.4*visits {
 		t.Errorf("estimated %v visits of %v", estimated, visits)
+	}
+}
+
+// TestEstimateIsOfTheWay compares the visits that are estimated with those of the search, by blocks and by size, with and without covers.
+func TestEstimateIsOfTheWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows      int
+		cards     []int
+		threshold int64
+	}{
+		"even":           {5000, slices.Repeat([]int{4}, 9), 1},
+		"a threshold":    {5000, slices.Repeat([]int{4}, 9), 2},
+		"few categories": {6000, slices.Repeat([]int{2}, 14), 1},
+		"many":           {9000, []int{30, 2, 50, 6, 10, 8, 90}, 1},
+	} {
+		table := randomFile(c.rows, c.cards...).table(t)
+		for _, way := range []direction{upwards, nested} {
+			o := Options{Threshold: c.threshold, direction: way}
+			r := search(t, table, o)
+			if err := o.normalise(table); err != nil {
+				t.Fatal(err)
+			}
+			p, err := newProblem(table, &o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			share, err := p.sample(context.Background(), &o, way)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visits := 0.0
+			for s := range share {
+				visits += share[s] * float64(binomial(p.variables, s)) * float64(p.n)
+			}
+			if real := float64(r.Visits); visits < real/2.5 || visits > 2.5*real {
+				t.Errorf("%s, direction %d: %v visits are estimated, it took %v", name, way, visits, real)
+			}
+		}
 	}
 }
 
