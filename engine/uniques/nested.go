@@ -25,7 +25,6 @@ type frame struct {
 	views []view
 	lists []listing // of each view: minimal sets that begin at its first variable or later
 	keys  []uint64
-	up    []uint32
 	given listing
 	child listing
 }
