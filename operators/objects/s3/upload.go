@@ -243,10 +243,30 @@ func (u *upload) Abort() {
 	}
 }
 
-// abort ends an upload; false if it may still be there.
+// abort ends an upload; false if it may still be there. A part that the server was just taking may outlive the end: then it is ended again.
 func (b *bucket) abort(key, id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
 	defer cancel()
-	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &id})
-	return err == nil || code(err) == "NoSuchUpload" || status(err) == http.StatusNotFound
+	gone := func(err error) bool { return code(err) == "NoSuchUpload" || status(err) == http.StatusNotFound }
+	for range abortTries {
+		_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &id})
+		if err != nil && !gone(err) {
+			return false
+		}
+		if _, err = b.client.ListParts(ctx, &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &id}); err != nil {
+			return true // it is gone, or cannot be looked for
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(abortPause):
+		}
+	}
+	return false
 }
+
+// How often an upload is ended, and how long after a time that was not enough.
+const (
+	abortTries = 5
+	abortPause = 100 * time.Millisecond
+)
