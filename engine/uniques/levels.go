@@ -42,7 +42,8 @@ const pieceWords = 1 << 15
 
 func newRoom(p *problem) *room {
 	r := &room{words: len(p.base), budget: p.budget}
-	for r.shift < 12 && r.words<<(r.shift+1) <= pieceWords {
+	widest := binomial(p.variables, p.variables/2) // no level has more sets
+	for r.shift < 12 && int64(1)<<r.shift < widest && r.words<<(r.shift+1) <= pieceWords {
 		r.shift++
 	}
 	return r
