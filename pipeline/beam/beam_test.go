@@ -20,6 +20,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(Main(os.Args))
+	}
 	flag.Parse()
 	sdk.Init()
 	quiet()

@@ -51,6 +51,9 @@ func Main(args []string) int {
 	if err := flag.CommandLine.Parse(theirs); err != nil {
 		return wrong(spelled(err))
 	}
+	if slices.ContainsFunc(args, isWorker) { // which has no command
+		sdk.Init() // works, and ends the process
+	}
 	if err := r.check(); err != nil {
 		return wrong(err)
 	}

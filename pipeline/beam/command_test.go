@@ -3,7 +3,11 @@ package beam
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
+	"net"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -111,5 +115,38 @@ func TestWrongFlags(t *testing.T) {
 		r.Flags(set)
 		require.NoError(t, set.Parse([]string{line}))
 		require.ErrorContains(t, r.check(), want+" must be")
+	}
+}
+
+// asProgram makes the tests' program be the command.
+const asProgram = "MICRORISK_TEST_AS_PROGRAM"
+
+// A process that Beam starts with no command is a worker: it calls whom it is to work for.
+func TestWorker(t *testing.T) {
+	driver, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer driver.Close()
+	at := driver.Addr().String()
+	worker := exec.Command(os.Args[0], "--worker=true", "--id=w", "--options={}", "--semi_persist_dir="+t.TempDir(),
+		"--logging_endpoint="+at, "--control_endpoint="+at)
+	worker.Env = append(os.Environ(), asProgram+"=1")
+	worker.Dir = t.TempDir()
+	ended, called := make(chan string, 1), make(chan bool, 1)
+	go func() {
+		said, err := worker.CombinedOutput()
+		ended <- fmt.Sprint(err, string(said))
+	}()
+	go func() {
+		if c, err := driver.Accept(); err == nil {
+			called <- true
+			c.Close()
+		}
+	}()
+	select {
+	case <-called:
+		_ = worker.Process.Kill()
+		<-ended
+	case said := <-ended:
+		t.Fatalf("it ended without a call: %s", said)
 	}
 }
