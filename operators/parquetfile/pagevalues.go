@@ -158,21 +158,18 @@ func allBelow(codes []int32, n uint32) bool {
 		return largest(codes) < n
 	}
 	want := uint64(1<<31-n) * (1<<32 | 1)
-	pairs := arrow.Uint64Traits.CastFromBytes(arrow.Int32Traits.CastToBytes(codes[:len(codes)&^1]))
-	var a, b, high uint64
-	for len(pairs) >= 2 {
+	var sum, high uint64
+	for len(codes) >= 2 {
+		pair := uint64(uint32(codes[0])) | uint64(uint32(codes[1]))<<32
 		// Codes of 2^31 and more, whose sum carries into the next, have the bit themselves.
-		a, b, high = a|(pairs[0]&^signs+want), b|(pairs[1]&^signs+want), high|pairs[0]|pairs[1]
-		pairs = pairs[2:]
+		sum, high = sum|(pair&^signs+want), high|pair
+		codes = codes[2:]
 	}
-	for _, x := range pairs {
-		a, high = a|(x&^signs+want), high|x
+	if len(codes) == 1 {
+		last := uint64(uint32(codes[0]))
+		sum, high = sum|(last&^signs+want&(1<<32-1)), high|last
 	}
-	if len(codes)%2 == 1 {
-		last := uint64(uint32(codes[len(codes)-1]))
-		a, high = a|(last&^signs+want&(1<<32-1)), high|last
-	}
-	return (a|b|high)&signs == 0
+	return (sum|high)&signs == 0
 }
 
 const signs = 1<<63 | 1<<31
